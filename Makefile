@@ -1,0 +1,40 @@
+# Every target makes the virtual environment it needs; nothing has to be done first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: run test lint bench lock clean
+
+run: $(READY)
+	@$(BIN)/switchboard play $(ARGS)
+
+test: $(READY)
+	@$(BIN)/python -m pytest -n 2 --cov --cov-report= $(ARGS)
+	@$(BIN)/coverage report --fail-under=95
+	@$(BIN)/coverage report --fail-under=100 --include=$$($(BIN)/python tests/pure_modules.py)
+
+lint: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/pyright
+	@$(BIN)/lint-imports
+
+bench: $(READY)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+# The lock names no index address and pins every file by hash, so pip installs the same bytes everywhere.
+lock: $(READY)
+	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 --extra dev pyproject.toml -o requirements-dev.lock
+
+clean:
+	@rm -rf $(VENV) .coverage .coverage.* htmlcov
+
+$(READY): requirements-dev.lock pyproject.toml
+	@echo "Installing into $(VENV) …"
+	@$(PYTHON) -c 'import sys; sys.exit("Switchboard needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-input --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-input --no-deps --no-build-isolation -e .
+	@touch $@

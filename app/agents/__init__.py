@@ -1,0 +1,1 @@
+"""Who answers, and how a model is asked."""

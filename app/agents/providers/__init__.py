@@ -1,0 +1,1 @@
+"""Model providers behind one port; the only importer of model SDKs."""

@@ -1,0 +1,144 @@
+"""What any channel is to the bot: a message that came in, and the conversation it is answered in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NewType, Protocol
+
+UserId = NewType("UserId", str)
+"""Platform-namespaced person: ``slack:U…``."""
+ChannelId = NewType("ChannelId", str)
+"""Platform-namespaced place: ``slack:C…``."""
+WorkspaceId = NewType("WorkspaceId", str)
+"""Platform-namespaced workspace: ``slack:T…``."""
+ThreadKey = NewType("ThreadKey", str)
+"""Platform-namespaced conversation: ``slack:C…:<ts of the thread's root>``."""
+EventId = NewType("EventId", str)
+"""One delivery as the platform names it; a redelivery carries the same one."""
+Reference = NewType("Reference", str)
+"""A short id shown to people and bound to every log line of the turn it names."""
+
+
+class Visibility(StrEnum):
+    """Who can see what is said in a channel; decides how far a memory may travel."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+    DM = "dm"
+    MACHINE = "machine"
+    UNKNOWN = "unknown"
+
+
+class Address(StrEnum):
+    """Why the bot may be meant."""
+
+    DIRECT = "direct"
+    """Said to the bot alone, in a DM."""
+    MENTION = "mention"
+    """Names the bot."""
+    FOLLOW_UP = "follow_up"
+    """An unmentioned reply in a thread: meant for the bot only if the bot takes part in that thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingFile:
+    """A file that came with a message; its bytes stay with the platform until somebody needs them."""
+
+    id: str
+    name: str
+    media_type: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    """One message from a person, normalised at the edge."""
+
+    event_id: EventId
+    workspace_id: WorkspaceId
+    channel_id: ChannelId
+    user_id: UserId
+    thread_key: ThreadKey
+    position: str
+    """The platform's own name for the message's place in its channel (Slack: ``ts``)."""
+    text: str
+    """What was said, entities decoded, the bot's own mention taken out."""
+    visibility: Visibility
+    address: Address
+    starts_thread: bool
+    """True when the message is itself the root of its thread."""
+    sent_at: datetime
+    received_at: datetime
+    files: tuple[IncomingFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMessage:
+    """One earlier message of a thread."""
+
+    position: str
+    author: str
+    """The author's display name, one line."""
+    by_bot: bool
+    """True for the bot's own messages."""
+    text: str
+
+
+class Reply(Protocol):
+    """One answer being written into a thread while it is produced. One task writes it.
+
+    What was given to ``write`` becomes visible in order, each character once, whatever the platform refuses
+    on the way; the adapter splits it into as many messages as the platform's limits ask for.
+    """
+
+    def write(self, text: str) -> None:
+        """Take more of the answer; returns at once. The text is visible about a second later at the latest."""
+        ...
+
+    async def finish(self) -> None:
+        """Return once everything written is visible and the answer is closed.
+
+        Raises ``DeliveryError`` when the platform definitely took none of the ways to show it.
+        """
+        ...
+
+    async def abandon(self) -> None:
+        """Close the answer where it stands, keeping what is visible. Safe after any failure; never raises."""
+        ...
+
+
+class StatusCard(Protocol):
+    """The line under a thread that says what the bot is doing. Advisory: never raises, never delays a turn."""
+
+    async def show(self, text: str) -> None:
+        """Show ``text`` until the next ``show``, ``clear`` or reply; the adapter keeps it alive."""
+        ...
+
+    async def clear(self) -> None: ...
+
+
+class Chat(Protocol):
+    """The one conversation a message belongs to."""
+
+    async def takes_part(self) -> bool:
+        """Whether the bot has spoken in this thread or was mentioned in it, decided from the thread itself.
+
+        Raises ``ChannelUnavailableError`` when the platform could not be asked.
+        """
+        ...
+
+    async def history(self) -> Sequence[ThreadMessage]:
+        """The thread before the message, oldest first; empty for a message that starts its thread.
+
+        Raises ``ChannelUnavailableError`` when the platform could not be asked.
+        """
+        ...
+
+    async def say(self, text: str) -> None:
+        """Post one short whole message into the thread. Raises ``DeliveryError``."""
+        ...
+
+    def status(self) -> StatusCard: ...
+
+    def reply(self) -> Reply: ...

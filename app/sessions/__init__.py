@@ -1,0 +1,1 @@
+"""Conversations that go on: lanes, sessions, what happens between turns."""

@@ -1,0 +1,1 @@
+"""What people can ask for by name, on every surface."""

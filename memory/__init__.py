@@ -1,0 +1,1 @@
+"""What is remembered, for whom, and how it is found again."""
