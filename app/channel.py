@@ -70,6 +70,7 @@ class IncomingMessage:
     """True when the message is itself the root of its thread."""
     sent_at: datetime
     received_at: datetime
+    reference: Reference
     files: tuple[IncomingFile, ...] = ()
 
 
@@ -133,6 +134,10 @@ class Chat(Protocol):
 
         Raises ``ChannelUnavailableError`` when the platform could not be asked.
         """
+        ...
+
+    async def asker(self) -> str:
+        """The display name of whoever wrote the message, one line; their id when the platform does not tell."""
         ...
 
     async def say(self, text: str) -> None:

@@ -1,2 +1,250 @@
-"""x."""
-def main() -> None: ...
+"""The command line: what each command takes, and how what goes wrong before the bot runs is told."""
+
+import asyncio
+import errno
+import json
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app import __version__
+from app.errors import ConfigurationError
+from app.slack.manifest import DEFAULT_DESCRIPTION, DEFAULT_NAME, events_url
+from app.slack.manifest import manifest as manifest_of
+
+if TYPE_CHECKING:
+    from app.checks import Check
+    from app.doctor import ModelProbe
+    from app.slack.health import SlackAccess
+    from config.settings import Effort, Settings
+
+_REFUSED = 2
+_INTERRUPTED = 130
+_LISTENING_ERRORS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES}
+_PROBE_WAIT_S = 60.0
+
+application = typer.Typer(
+    name="switchboard",
+    help="A Slack bot that answers in threads.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="PATH", help="The settings file; else switchboard.yaml if there is one."),
+]
+
+
+def main() -> None:
+    from app.__main__ import main as outermost
+
+    outermost()
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Carry out one command line and return the exit status; what the operator can mend goes to stderr."""
+    try:
+        command = typer.main.get_command(application)
+        status: object = command.main(list(arguments), prog_name="switchboard", standalone_mode=False)
+    except typer.TyperException as error:
+        _complain([f"{error.format_message().rstrip('.')} (switchboard --help shows what there is)"])
+        return error.exit_code
+    except typer.Abort:
+        return _INTERRUPTED
+    except (ConfigurationError, OSError, BaseExceptionGroup) as error:
+        faults = startup_faults(error)
+        if faults is None:
+            raise
+        _complain(faults)
+        return _REFUSED
+    return status if isinstance(status, int) else 0
+
+
+def startup_faults(error: BaseException) -> list[str] | None:
+    """What the operator can mend, one line each; None if there is more to ``error`` than that."""
+    match error:
+        case BaseExceptionGroup(exceptions=inner):
+            found = [startup_faults(each) for each in inner]
+            lines = [line for each in found for line in each or ()]
+            return None if None in found else lines
+        case ConfigurationError():
+            return [" ".join(str(error).split())]
+        case OSError(errno=number) if isinstance(error, socket.gaierror) or number in _LISTENING_ERRORS:
+            reason = (error.strerror or str(error)).rstrip(".")
+            return [f"cannot listen: {reason}; choose another host or port (http.host, http.port or --port)"]
+        case _:
+            return None
+
+
+def _complain(faults: Sequence[str]) -> None:
+    for fault in faults:
+        typer.echo(f"switchboard: {fault}", err=True)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
+    if wanted:
+        typer.echo(f"switchboard {__version__}")
+        raise typer.Exit
+
+
+@application.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    config: ConfigOption = None,
+    *,
+    version: Annotated[  # noqa: ARG001 - its callback has done the work
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    context.obj = config
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@application.command()
+def run(context: typer.Context, config: ConfigOption = None) -> None:
+    """Run the bot in your Slack workspace."""
+    settings = _settings(config or context.obj)
+    from app.bootstrap import serve
+
+    asyncio.run(serve(settings))
+
+
+@application.command()
+def play(
+    context: typer.Context,
+    config: ConfigOption = None,
+    host: Annotated[str, typer.Option(help="Where the page listens.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes any free port.")] = 7700,
+) -> None:
+    """Try the bot on this machine, without Slack.
+
+    Opens a Slack-like workspace of its own on a web page; needs no settings, no tokens and no model key.
+    """
+    settings = _settings(config or context.obj, playground=True)
+    from app.play import play as play_until_stopped
+
+    asyncio.run(play_until_stopped(settings, host=host, port=port))
+
+
+@application.command()
+def doctor(context: typer.Context, config: ConfigOption = None) -> None:
+    """Check that everything the bot needs works.
+
+    Looks at the settings, Slack's tokens and scopes, the connection to Slack and every model, and says what to
+    do about what it finds. The exit status is 1 if anything fails.
+    """
+    from app.checks import Check
+    from config.faults import SettingsError
+    from config.loading import load
+
+    try:
+        settings = load(config or context.obj)
+    except SettingsError as error:
+        for fault in error.faults:
+            _report(Check("settings", "fail", fault))
+        _report(Check("the rest", "warn", "not looked at: it takes settings without a fault"))
+        raise typer.Exit(1) from None
+    _report(Check("settings", "ok", "complete and free of contradictions"))
+    if asyncio.run(_has_failure(settings)):
+        raise typer.Exit(1)
+
+
+@application.command()
+def manifest(
+    http: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where Slack reaches the bot over HTTP; else Socket Mode.")
+    ] = None,
+    name: Annotated[str, typer.Option(help="The app's name in Slack.")] = DEFAULT_NAME,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON in place of YAML.")] = False,
+) -> None:
+    """Print the app manifest for Slack.
+
+    Paste it at api.slack.com/apps under "Create New App".
+    """
+    import yaml
+
+    request_url = events_url(http) if http is not None else None
+    content = manifest_of(name, DEFAULT_DESCRIPTION, request_url=request_url)
+    if as_json:
+        typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    else:
+        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)  # pyright: ignore[reportUnknownMemberType] - the stubs leave its width open
+        typer.echo(text, nl=False)
+
+
+def _settings(config: Path | None, *, playground: bool = False) -> "Settings":
+    """The settings, with logging set up as they say; ends the command with every fault if there are any."""
+    from app.logs import configure
+    from config.faults import SettingsError
+    from config.loading import load
+
+    try:
+        settings = load(config, playground=playground)
+    except SettingsError as error:
+        _complain(error.faults)
+        raise typer.Exit(_REFUSED) from None
+    configure(settings.logs.format, settings.logs.level, stream=sys.stdout)
+    return settings
+
+
+def _report(check: "Check") -> None:
+    typer.echo(f"{check.level:<4}  {check.name}: {check.text}")
+
+
+async def _has_failure(settings: "Settings") -> bool:
+    """Report every check as soon as it is known."""
+    from app.agents.providers.catalogue import Catalogue, ProviderSpec
+    from app.doctor import examine
+
+    specs = {
+        name: ProviderSpec(each.kind, each.base_url, each.api_key.get_secret_value() if each.api_key else None)
+        for name, each in settings.providers.items()
+    }
+    limits = settings.limits
+    catalogue = Catalogue(specs, connect_s=limits.model_connect_s, idle_s=limits.model_idle_s)
+    listen = f"{settings.http.host}:{settings.http.port}"
+    failed = False
+    try:
+        async for check in examine(_slack_access(settings), listen, catalogue, _probes(settings)):
+            _report(check)
+            failed = failed or check.level == "fail"
+    finally:
+        await catalogue.aclose()
+    return failed
+
+
+def _slack_access(settings: "Settings") -> "SlackAccess":
+    from app.slack.health import SlackAccess
+
+    slack = settings.slack
+    return SlackAccess(
+        mode=slack.mode,
+        api_url=slack.api_url,
+        bot_token=slack.bot_token.get_secret_value() if slack.bot_token else "",
+        app_token=slack.app_token.get_secret_value() if slack.app_token else None,
+        signing_secret=slack.signing_secret.get_secret_value() if slack.signing_secret else None,
+        timeout_s=slack.timeout_s,
+    )
+
+
+def _probes(settings: "Settings") -> "list[ModelProbe]":
+    """Every model an answer may be made with, once."""
+    from app.doctor import ModelProbe
+
+    wanted: dict[str | None, Effort | None] = {settings.defaults.model: settings.defaults.effort}
+    for agent in settings.agents.values():
+        wanted.setdefault(agent.model, agent.effort or settings.defaults.effort)
+    wait_s = settings.limits.model_connect_s + min(settings.limits.model_idle_s, _PROBE_WAIT_S)
+    return [
+        ModelProbe(model, effort, settings.providers[model.split("/", 1)[0]].api_key_env, wait_s)
+        for model, effort in wanted.items()
+        if model is not None
+    ]

@@ -1,0 +1,100 @@
+"""The running bot: what it listens on, whether messages reach it, and how it ends."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import structlog
+from starlette.routing import BaseRoute
+
+from app.background import Background
+from app.dispatch.dispatcher import Dispatcher
+from app.http.surface import serving, surface
+from app.slack.socket import SlackSocket
+
+APPLICATION_READY = "application_ready"
+APPLICATION_DRAINED = "application_drained"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the HTTP surface listens; port 0 takes any free one."""
+
+    host: str
+    port: int
+
+
+class Application:
+    """Built by ``app.bootstrap.build``. ``socket`` is ``None`` when Slack posts to ``routes`` instead."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        background: Background,
+        address: Address,
+        *,
+        socket: SlackSocket | None,
+        routes: Sequence[BaseRoute] = (),
+        drain_s: float,
+    ) -> None:
+        self.dispatcher = dispatcher
+        self._background = background
+        self._address = address
+        self._socket = socket
+        self._routes = routes
+        self._drain_s = drain_s
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether messages reach the bot."""
+        return self._socket is None or self._socket.is_connected
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncGenerator[int]:
+        """Take messages while the body runs; yields the HTTP port. Ends by finishing what was accepted.
+
+        Raises ``ConfigurationError`` before the body when the port is taken or Slack refuses the app token.
+        """
+        if self._socket is not None:
+            await self._socket.check_token()
+        try:
+            async with (
+                serving(surface(lambda: self.is_ready, self._routes), self._address.host, self._address.port) as port,
+                self._listening(),
+            ):
+                yield port
+        finally:
+            cut_short = await self._background.drain(self._drain_s)
+            _log.info(APPLICATION_DRAINED, cut_short=cut_short)
+
+    async def connected(self) -> None:
+        """Return once messages reach the bot."""
+        if self._socket is not None:
+            await self._socket.connected()
+
+    async def serve(self, stop: asyncio.Event, on_ready: Callable[[int], None]) -> None:
+        """Run until ``stop`` is set; ``on_ready`` is told the HTTP port once messages reach the bot."""
+        async with self.serving() as port, asyncio.TaskGroup() as group:
+            ready = group.create_task(self._announce(port, on_ready))
+            await stop.wait()
+            ready.cancel()
+
+    async def _announce(self, port: int, on_ready: Callable[[int], None]) -> None:
+        await self.connected()
+        _log.info(APPLICATION_READY, http_port=port)
+        on_ready(port)
+
+    @asynccontextmanager
+    async def _listening(self) -> AsyncGenerator[None]:
+        if self._socket is None:
+            yield
+            return
+        async with asyncio.TaskGroup() as group:
+            listening = group.create_task(self._socket.run())
+            try:
+                yield
+            finally:
+                listening.cancel()

@@ -1,0 +1,65 @@
+"""Work that outlives the call that started it: kept, counted, logged when it fails, drained at the end."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import structlog
+
+TASK_FAILED = "task_failed"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class Background:
+    """The one place that starts tasks. Every task is referenced until it ends."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._last: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def spawn(self, work: Coroutine[Any, Any, object], *, name: str, last: bool = False) -> asyncio.Task[None]:
+        """Run ``work`` beside the caller; a failure that nobody awaits ends as one log line.
+
+        ``last`` marks work that carries other tasks' last words and is cancelled only after them.
+        """
+        task = asyncio.create_task(_guarded(work, name), name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        if last:
+            self._last.add(task)
+            task.add_done_callback(self._last.discard)
+        return task
+
+    async def drain(self, deadline_s: float, last_words_s: float = 5.0) -> int:
+        """Wait up to ``deadline_s`` for what runs, then cancel the rest and wait for its last words.
+
+        Returns how many tasks had to be cancelled at the deadline.
+        """
+        await self._settle(deadline_s)
+        cut_short = [task for task in self._others() if task not in self._last]
+        for task in cut_short:
+            task.cancel()
+        await self._settle(last_words_s)
+        for task in self._others():
+            task.cancel()
+        await asyncio.gather(*self._others(), return_exceptions=True)
+        return len(cut_short)
+
+    async def _settle(self, timeout_s: float) -> None:
+        waiting = self._others()
+        if waiting:
+            await asyncio.wait(waiting, timeout=timeout_s)
+
+    def _others(self) -> list[asyncio.Task[Any]]:
+        return [task for task in self._tasks if task is not asyncio.current_task()]
+
+
+async def _guarded(work: Coroutine[Any, Any, object], name: str) -> None:
+    try:
+        await work
+    except Exception:  # noqa: BLE001 - the last boundary of a task: nobody else would ever hear of it
+        _log.exception(TASK_FAILED, task=name)

@@ -1,0 +1,102 @@
+"""One accepted message, from its first look to its delivered answer."""
+
+import asyncio
+from dataclasses import dataclass
+
+import structlog
+
+from app.agents.loop import TurnResult
+from app.channel import Chat, IncomingMessage, Reply
+from app.dispatch import wording
+from app.dispatch.ports import Limits, Ports
+from app.dispatch.resolve import Resolution, resolve
+from app.dispatch.triage import Say, triage
+from app.errors import DeliveryError, StoppedByUserError, SwitchboardError
+from memory.reflection import FinishedTurn
+
+TURN_FAILED = "turn_failed"
+DELIVERY_FAILED = "delivery_failed"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a message ended, for the turn's one log line."""
+
+    name: str
+    agent: str | None = None
+    model: str | None = None
+    result: TurnResult | None = None
+
+
+class Answering:
+    """The steps of ``Ports`` in order. Holds no state between messages."""
+
+    def __init__(self, ports: Ports, limits: Limits) -> None:
+        self._ports = ports
+        self._limits = limits
+
+    async def answer(self, message: IncomingMessage, chat: Chat) -> Outcome:
+        """Every path ends with something visible in the thread, or with a logged delivery failure."""
+        decision = triage(message, self._limits.message_chars)
+        if isinstance(decision, Say):
+            return await self.say(chat, decision.text, decision.outcome)
+        if command := self._ports.commands.recognise(message.text):
+            return await self.say(chat, await command[0].answer(command[1]), "command")
+        return await self._run(message, chat)
+
+    async def say(self, chat: Chat, text: str, outcome: str) -> Outcome:
+        """One whole sentence instead of a turn."""
+        try:
+            await chat.say(text)
+        except DeliveryError as fault:
+            _log.error(DELIVERY_FAILED, reason=str(fault))
+            return Outcome("undelivered")
+        return Outcome(outcome)
+
+    async def _run(self, message: IncomingMessage, chat: Chat) -> Outcome:
+        status, reply = chat.status(), chat.reply()
+        try:
+            return await self._turn(message, chat, reply)
+        except StoppedByUserError:
+            return await self.say(chat, wording.STOPPED, "stopped")
+        except DeliveryError as fault:
+            _log.error(DELIVERY_FAILED, reason=str(fault))
+            return Outcome("undelivered")
+        except (SwitchboardError, TimeoutError) as fault:
+            _log.warning(TURN_FAILED, error=type(fault).__name__, exc_info=fault)
+            return await self._close(reply, wording.apology(fault, message.reference), "failed")
+        except asyncio.CancelledError:
+            await reply.abandon()
+            raise
+        finally:
+            await status.clear()
+
+    async def _turn(self, message: IncomingMessage, chat: Chat, reply: Reply) -> Outcome:
+        ports = self._ports
+        async with asyncio.timeout(self._limits.turn_s):
+            resolution = resolve(ports.agents, ports.defaults)
+            model = ports.models.resolve(resolution.model)
+            session = await ports.sessions.open(message)
+            await chat.status().show(wording.THINKING)
+            request = await ports.provision.request(message, chat, resolution, model.model)
+            result = await ports.loop.run(model.provider, request, reply)
+            await reply.finish()
+        await ports.sessions.commit(session, result.text)
+        ports.reflection.schedule(FinishedTurn(message.thread_key, message.text, result.text))
+        return _ran(resolution, result)
+
+    async def _close(self, reply: Reply, note: str, outcome: str) -> Outcome:
+        """End a reply that failed with a note below whatever of it is visible."""
+        try:
+            reply.write(f"\n\n{note}")
+            await reply.finish()
+        except (DeliveryError, StoppedByUserError) as fault:
+            _log.error(DELIVERY_FAILED, reason=str(fault))
+            return Outcome("undelivered")
+        return Outcome(outcome)
+
+
+def _ran(resolution: Resolution, result: TurnResult) -> Outcome:
+    return Outcome("ran", resolution.agent.name, resolution.model, result)

@@ -1,0 +1,87 @@
+"""Logs as one stream of events: pretty on a terminal, JSON anywhere else, and never with a token in them."""
+
+import logging
+import re
+from collections.abc import Mapping
+from typing import Literal, TextIO, cast
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+LogFormat = Literal["auto", "pretty", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+_SECRETS = re.compile(
+    r"(?P<token>xoxe\.xox[a-z]-|xox[a-z]-|xapp-|\bsk-)[A-Za-z0-9_-]{3,}"
+    r"|(?P<scheme>\bBearer\s+)[A-Za-z0-9._~+/=-]{6,}"
+    r"|(?P<parameter>\b(?:ticket|token|api_key|client_secret|signing_secret)=)[^&\s\"']{3,}",
+    re.IGNORECASE,
+)
+_MASK = "***"
+
+
+def configure(log_format: LogFormat, level: LogLevel, *, stream: TextIO) -> None:
+    """Send every log line of this process to ``stream``, the libraries' warnings and errors included."""
+    is_pretty = log_format == "pretty" or (log_format == "auto" and stream.isatty())
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+        structlog.processors.format_exc_info,
+        mask_secrets,
+    ]
+    final = _renderer(is_pretty=is_pretty, colors=stream.isatty())
+    threshold = logging.getLevelNamesMapping()[level.upper()]
+    structlog.configure(
+        processors=[*shared, final],
+        wrapper_class=structlog.make_filtering_bound_logger(threshold),
+        logger_factory=structlog.PrintLoggerFactory(stream),
+        cache_logger_on_first_use=False,
+    )
+    _adopt_libraries(shared, final, stream, max(threshold, logging.WARNING))
+
+
+def mask(text: str) -> str:
+    """``text`` with what looks like a credential replaced, its kind left readable."""
+    return _SECRETS.sub(lambda found: f"{found['token'] or found['scheme'] or found['parameter']}{_MASK}", text)
+
+
+def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """A structlog processor; anything that is no plain value is turned into text first, so nothing slips by."""
+    return {key: _masked(value) for key, value in event.items()}
+
+
+def _masked(value: object) -> object:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {mask(str(key)): _masked(each) for key, each in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_masked(each) for each in cast("list[object]", value)]
+    return mask(value if isinstance(value, str) else repr(value))
+
+
+def _renderer(*, is_pretty: bool, colors: bool) -> Processor:
+    if is_pretty:
+        return structlog.dev.ConsoleRenderer(
+            colors=colors, exception_formatter=structlog.dev.plain_traceback, pad_event_to=0
+        )
+    return structlog.processors.JSONRenderer(ensure_ascii=False)
+
+
+class _LibraryHandler(logging.StreamHandler[TextIO]):
+    """Ours among the root logger's handlers, so that configuring again replaces it and no other one."""
+
+
+def _adopt_libraries(shared: list[Processor], final: Processor, stream: TextIO, threshold: int) -> None:
+    """Route what libraries log through the standard library into the same chain."""
+    handler = _LibraryHandler(stream)
+    plain = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    chain = [structlog.stdlib.add_logger_name, plain, *shared]
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=chain, processors=[final]))
+    root = logging.getLogger()
+    for old in [each for each in root.handlers if isinstance(each, _LibraryHandler)]:
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(threshold)

@@ -1,0 +1,69 @@
+"""Whether a message is for the bot, decided from the event alone."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.channel import Address, Visibility
+from app.slack.format import mentions
+from app.slack.payloads import Identity, SlackMessage
+
+PERSONS_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
+"""Message subtypes in which a person says something; every other one reports a change or speaks for a machine."""
+
+SLACKBOT = "USLACKBOT"
+
+
+class Ignored(StrEnum):
+    """Why a message starts nothing."""
+
+    IDENTITY_UNKNOWN = "identity_unknown"
+    OWN = "own"
+    MACHINE = "machine"
+    NOT_SPEECH = "not_speech"
+    NOT_ADDRESSED = "not_addressed"
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """The message may be for the bot; ``FOLLOW_UP`` only if the bot takes part in the thread."""
+
+    address: Address
+
+
+def decide(message: SlackMessage, identity: Identity | None) -> Ignored | Considered:
+    """Fails closed: without an identity, or with a doubtful author, nothing is answered."""
+    if identity is None:
+        return Ignored.IDENTITY_UNKNOWN
+    if refused := _author_or_kind(message, identity):
+        return refused
+    if message.channel_type == "im":
+        return Considered(Address.DIRECT)
+    if mentions(message.text, identity.user_id) or identity.user_id in message.mentioned_users:
+        return Considered(Address.MENTION)
+    if message.is_reply:
+        return Considered(Address.FOLLOW_UP)
+    return Ignored.NOT_ADDRESSED
+
+
+def visibility(message: SlackMessage) -> Visibility:
+    """From the channel's kind; group DMs count as private. An id's first letter helps where the kind is missing."""
+    kinds = {
+        "channel": Visibility.PUBLIC,
+        "group": Visibility.PRIVATE,
+        "mpim": Visibility.PRIVATE,
+        "im": Visibility.DM,
+    }
+    if message.channel_type is not None:
+        return kinds.get(message.channel_type, Visibility.UNKNOWN)
+    return {"D": Visibility.DM, "G": Visibility.PRIVATE}.get(message.channel[0], Visibility.UNKNOWN)
+
+
+def _author_or_kind(message: SlackMessage, identity: Identity) -> Ignored | None:
+    if message.user == identity.user_id or message.bot_id == identity.bot_id:
+        return Ignored.OWN
+    if message.bot_id is not None or message.user in (None, SLACKBOT) or message.subtype == "bot_message":
+        # An edit or a deletion has no author of its own either; what it is called tells them apart.
+        return Ignored.MACHINE if message.subtype in PERSONS_SUBTYPES | {"bot_message"} else Ignored.NOT_SPEECH
+    if message.is_hidden or message.subtype not in PERSONS_SUBTYPES:
+        return Ignored.NOT_SPEECH
+    return None

@@ -1,0 +1,144 @@
+"""What Slack tells the bot, in one place for Socket Mode and HTTP: gate, claim, acknowledge, hand over."""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+from uuid import uuid4
+
+import structlog
+from slack_bolt import BoltResponse
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.error import BoltUnhandledRequestError
+
+from app.background import Background
+from app.channel import (
+    ChannelId,
+    Chat,
+    EventId,
+    IncomingMessage,
+    Reference,
+    ThreadKey,
+    UserId,
+    WorkspaceId,
+)
+from app.dispatch import wording
+from app.dispatch.dispatcher import Dispatcher
+from app.errors import DeliveryError
+from app.slack import gate
+from app.slack.chat import SlackChat, Workspace
+from app.slack.format import to_plain, without_mention
+from app.slack.payloads import Json, MalformedEventError, SlackMessage, message_event, stop_event
+
+EVENT_MALFORMED = "event_malformed"
+EVENT_IGNORED = "event_ignored"
+EVENT_PASSED_OVER = "event_passed_over"
+REQUEST_UNKNOWN = "request_unknown"
+LISTENER_FAILED = "listener_failed"
+TURN_CRASHED = "turn_crashed"
+
+_ACCEPTED = "switchboard_accepted"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+Next = Callable[[], Awaitable[Any]]
+
+
+class Listeners:
+    """The listeners of one workspace's events. ``register`` ties them to a Bolt app."""
+
+    def __init__(self, workspace: Workspace, dispatcher: Dispatcher, background: Background) -> None:
+        self._workspace = workspace
+        self._dispatcher = dispatcher
+        self._background = background
+
+    def register(self, bolt: AsyncApp) -> None:
+        """Messages first; every other event is acknowledged by the last listener, or Slack would send it again."""
+        app = cast("Any", bolt)  # Bolt's decorators are only partly typed
+        for event in ("message", "app_mention"):
+            app.event(event, middleware=[self.claim])(self.begin)
+        app.event("agent_session_stopped")(self.stop)
+        app.event(re.compile(".*"))(self.pass_over)
+        app.error(self.failed)
+
+    async def claim(self, body: Json, context: dict[str, Any], next: Next) -> None:  # noqa: A002 - Bolt passes by name
+        """Runs before the acknowledgement: what is not claimed by then may be delivered again."""
+        message = self._meant(body)
+        if message is not None:
+            incoming = self._incoming(message[0], message[1])
+            if await self._dispatcher.accept(incoming):
+                context[_ACCEPTED] = (incoming, SlackChat(self._workspace, message[0]))
+        await next()
+
+    async def begin(self, context: dict[str, Any]) -> None:
+        """Runs beside the acknowledgement."""
+        accepted: tuple[IncomingMessage, Chat] | None = context.get(_ACCEPTED)
+        if accepted is not None:
+            self._background.spawn(self._serve(*accepted), name="turn")
+
+    async def stop(self, body: Json) -> None:
+        try:
+            stop = stop_event(body)
+        except MalformedEventError as fault:
+            _log.warning(EVENT_MALFORMED, fields=str(fault), reference=new_reference())
+            return
+        self._dispatcher.stop(thread_key(stop.channel, stop.thread_ts))
+
+    async def pass_over(self, event: Json) -> None:
+        _log.debug(EVENT_PASSED_OVER, type=event.get("type"), subtype=event.get("subtype"))
+
+    async def failed(self, error: Exception) -> BoltResponse | None:
+        """What no listener takes, malformed or unknown, is acknowledged all the same: a second try changes nothing."""
+        if isinstance(error, BoltUnhandledRequestError):
+            _log.warning(REQUEST_UNKNOWN, reference=new_reference())
+            return BoltResponse(status=200, body="")
+        _log.error(LISTENER_FAILED, reference=new_reference(), exc_info=error)
+        return None
+
+    def _meant(self, body: Json) -> tuple[SlackMessage, gate.Considered] | None:
+        try:
+            message = message_event(body)
+        except MalformedEventError as fault:
+            _log.warning(EVENT_MALFORMED, fields=str(fault), reference=new_reference())
+            return None
+        decision = gate.decide(message, self._workspace.identity)
+        if isinstance(decision, gate.Ignored):
+            _log.debug(EVENT_IGNORED, reason=decision.value)
+            return None
+        return message, decision
+
+    def _incoming(self, message: SlackMessage, considered: gate.Considered) -> IncomingMessage:
+        return IncomingMessage(
+            event_id=EventId(f"slack:{message.event_id}"),
+            workspace_id=WorkspaceId(f"slack:{message.team_id}"),
+            channel_id=ChannelId(f"slack:{message.channel}"),
+            user_id=UserId(f"slack:{message.user}"),
+            thread_key=thread_key(message.channel, message.root_ts),
+            position=message.ts,
+            text=to_plain(without_mention(message.text, self._workspace.identity.user_id)),
+            visibility=gate.visibility(message),
+            address=considered.address,
+            starts_thread=not message.is_reply,
+            sent_at=message.sent_at,
+            received_at=self._workspace.clock.now(),
+            reference=new_reference(),
+            files=message.files,
+        )
+
+    async def _serve(self, message: IncomingMessage, chat: Chat) -> None:
+        """The listener boundary: whatever goes wrong below, the person hears of it and the bot goes on."""
+        try:
+            await self._dispatcher.handle(message, chat)
+        except Exception as fault:  # noqa: BLE001 - the boundary of the listener
+            _log.exception(TURN_CRASHED, reference=message.reference, thread=message.thread_key)
+            try:
+                await chat.say(wording.apology(fault, message.reference))
+            except DeliveryError:
+                _log.warning(TURN_CRASHED, reference=message.reference, told="no")
+
+
+def thread_key(channel: str, root_ts: str) -> ThreadKey:
+    return ThreadKey(f"slack:{channel}:{root_ts}")
+
+
+def new_reference() -> Reference:
+    return Reference(uuid4().hex[:8])

@@ -1,0 +1,117 @@
+"""The app manifest: what Slack is asked for, and why."""
+
+from collections.abc import Mapping
+
+from app.errors import ConfigurationError
+
+Json = dict[str, object]
+
+DEFAULT_NAME = "Switchboard"
+DEFAULT_DESCRIPTION = "Answers in threads, with the model and the agents of your choice."
+
+EVENTS_PATH = "/slack/events"
+"""Where the bot takes what Slack sends over HTTP."""
+
+BOT_SCOPES: Mapping[str, str] = {
+    "app_mentions:read": "to notice when somebody mentions the bot",
+    "assistant:write": "to show what the bot is doing and to suggest prompts",
+    "channels:history": "to read the threads of public channels it was invited to",
+    "channels:read": "to tell public channels from others",
+    "chat:write": "to answer",
+    "groups:history": "to read the threads of private channels it was invited to",
+    "groups:read": "to tell private channels from others",
+    "im:history": "to read what people write to it directly",
+    "im:read": "to recognise direct messages",
+    "im:write": "to open a direct conversation",
+    "mpim:history": "to read the threads of group messages it was added to",
+    "mpim:read": "to recognise group messages",
+    "users:read": "to know by name whom it talks with",
+}
+"""Each bot scope and what the bot needs it for."""
+
+BOT_EVENTS: tuple[str, ...] = (
+    "agent_session_stopped",
+    "app_context_changed",
+    "app_home_opened",
+    "app_mention",
+    "app_uninstalled",
+    "message.channels",
+    "message.groups",
+    "message.im",
+    "message.mpim",
+    "tokens_revoked",
+)
+
+NAME_CHARS = 35
+DESCRIPTION_CHARS = 140
+
+_LONG_DESCRIPTION = (
+    "Mention the bot in a channel and it answers in a thread, word by word as the model writes. "
+    "It follows the threads it takes part in without being mentioned again, and answers in direct messages. "
+    "It reads a channel only where it was invited, and reads no more of a conversation than the thread "
+    "it is asked in. Stop an answer at any time with the stop button. "
+    "Which model answers, and with which instructions, is decided by whoever runs the bot."
+)
+_PROMPTS = (
+    {"title": "Summarise a text", "message": "Summarise the text I paste next in five bullet points."},
+    {"title": "Draft a message", "message": "Help me draft a short update for my team. Ask me what happened first."},
+    {"title": "Think a plan through", "message": "Ask me questions about my plan until you see its weak spots."},
+)
+
+
+def manifest(name: str, description: str, *, request_url: str | None) -> Json:
+    """What Slack's "create from manifest" takes: over Socket Mode, or over HTTP at ``request_url``.
+
+    Raises ``ConfigurationError`` for a text Slack would refuse; the limits are those of Slack's manifest reference.
+    """
+    _require_length("name", name, NAME_CHARS)
+    _require_length("description", description, DESCRIPTION_CHARS)
+    return {
+        "display_information": {
+            "name": name,
+            "description": description,
+            "long_description": _LONG_DESCRIPTION,
+        },
+        "features": {
+            "agent_view": {
+                "agent_description": description,
+                "suggested_prompts": [dict(prompt) for prompt in _PROMPTS],
+            },
+            "app_home": {
+                "home_tab_enabled": False,
+                "messages_tab_enabled": True,
+                "messages_tab_read_only_enabled": False,
+            },
+            "bot_user": {"display_name": name, "always_online": True},
+        },
+        "oauth_config": {"scopes": {"bot": list(BOT_SCOPES)}},
+        "settings": {
+            "event_subscriptions": _subscriptions(request_url),
+            "interactivity": {"is_enabled": False},
+            "org_deploy_enabled": False,
+            "socket_mode_enabled": request_url is None,
+            "token_rotation_enabled": False,
+        },
+    }
+
+
+def events_url(address: str) -> str:
+    """The request URL for a bot that is reached at ``address``: its own path, or ``EVENTS_PATH`` if it has none.
+
+    Raises ``ConfigurationError`` unless it is an https address, the only kind Slack calls.
+    """
+    scheme, _, rest = address.partition("://")
+    host, _, path = rest.partition("/")
+    if scheme != "https" or not host or any(character.isspace() for character in address):
+        raise ConfigurationError("the address Slack calls must be a whole https:// address")
+    return address if path else f"https://{host}{EVENTS_PATH}"
+
+
+def _subscriptions(request_url: str | None) -> Json:
+    address: Json = {} if request_url is None else {"request_url": request_url}
+    return address | {"bot_events": list(BOT_EVENTS)}
+
+
+def _require_length(what: str, text: str, most: int) -> None:
+    if not 1 <= len(text.strip()) <= most:
+        raise ConfigurationError(f"the app's {what} must have 1 to {most} characters, not {len(text.strip())}")

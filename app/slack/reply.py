@@ -1,0 +1,126 @@
+"""An answer written into a Slack thread: makes the calls that ``Answer`` decides on, and tells it how they went."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Protocol
+from uuid import uuid4
+
+import structlog
+
+from app.clock import Clock
+from app.errors import DeliveryError, StoppedByUserError, SwitchboardError
+from app.slack.answer import Answer
+from app.slack.calls import SlackLostError, SlackRefusalError
+from app.slack.outcome import Refusal
+from app.slack.posting import Posting
+from app.slack.steps import Call, Done, Failed, Wait
+
+CALL_REFUSED = "slack_call_refused"
+CALL_LOST = "slack_call_lost"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class Spawn(Protocol):
+    def __call__(self, work: Coroutine[Any, Any, object], *, name: str, last: bool = False) -> asyncio.Task[None]: ...
+
+
+class SlackReply:
+    """Implements ``app.channel.Reply``. Its writer starts with the first text and ends with the answer."""
+
+    def __init__(self, posting: Posting, clock: Clock, spawn: Spawn, on_visible: Callable[[], None]) -> None:
+        self._posting = posting
+        self._clock = clock
+        self._spawn = spawn
+        self._on_visible = on_visible
+        self._answer = Answer()
+        self._more = asyncio.Event()
+        self._heeds_text = True
+        self._writer: asyncio.Task[None] | None = None
+        self._failure: SwitchboardError | None = None
+
+    def write(self, text: str) -> None:
+        """Raises what ended the writer, so that a producer stops at its next word."""
+        if self._failure is not None:
+            raise self._failure
+        self._answer.write(text)
+        if self._heeds_text:
+            self._more.set()
+        if self._writer is None or self._writer.done():
+            self._writer = self._spawn(self._run(), name="reply_writer", last=True)
+
+    async def finish(self) -> None:
+        self._answer.end()
+        self._more.set()
+        if self._writer is not None:
+            await asyncio.shield(self._writer)
+        if self._failure is not None:
+            raise self._failure
+
+    async def abandon(self) -> None:
+        try:
+            await self.finish()
+        except (DeliveryError, StoppedByUserError):
+            return
+
+    async def _run(self) -> None:
+        while True:
+            match self._answer.next_step(self._clock.monotonic()):
+                case Done():
+                    return
+                case Failed(reason):
+                    self._failure = DeliveryError(reason)
+                    return
+                case Wait() as wait:
+                    await self._pause(wait)
+                case call:
+                    await self._make(call)
+            if self._failure is not None:
+                return
+
+    async def _pause(self, wait: Wait) -> None:
+        """Until the moment ``wait`` names, the end of the answer, or text that matters."""
+        self._heeds_text = wait.heeds_text
+        left_s = None if wait.until_s is None else max(0.0, wait.until_s - self._clock.monotonic())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(left_s):
+                await self._more.wait()
+        self._more.clear()
+
+    async def _make(self, call: Call) -> None:
+        nonce = uuid4().hex
+        try:
+            ts = await self._posting.make(call, nonce)
+        except SlackRefusalError as fault:
+            self._refused(call, fault)
+        except SlackLostError as fault:
+            _log.warning(CALL_LOST, call=type(call).__name__, reason=str(fault))
+            await self._look_for(call, nonce)
+        else:
+            self._answer.succeeded(call, self._clock.monotonic(), ts)
+            self._show()
+
+    def _refused(self, call: Call, fault: SlackRefusalError) -> None:
+        if fault.refusal is Refusal.STOPPED_BY_USER:
+            self._failure = StoppedByUserError()
+            return
+        _log.info(CALL_REFUSED, call=type(call).__name__, error=fault.error)
+        now = self._clock.monotonic()
+        self._answer.refused(call, fault.refusal, now, retry_after_s=fault.retry_after_s, reason=fault.error)
+
+    async def _look_for(self, call: Call, nonce: str) -> None:
+        """Settle what became of a lost call, where the thread can tell."""
+        try:
+            found_ts = await self._posting.find(call, nonce)
+        except (SlackRefusalError, SlackLostError):
+            # Sending again could double what is there already, so an unanswerable question ends the answer.
+            self._failure = DeliveryError("outcome of a post unknown")
+            return
+        self._answer.lost(call, self._clock.monotonic(), found_ts)
+        if found_ts is not None:
+            self._show()
+
+    def _show(self) -> None:
+        if self._answer.is_visible:
+            self._on_visible()

@@ -1,0 +1,69 @@
+"""The line under a thread that says what the bot is doing (assistant.threads.setStatus)."""
+
+import asyncio
+
+import structlog
+
+from app.clock import Clock
+from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
+from app.slack.posting import Thread
+from app.slack.reply import Spawn
+
+STATUS_REFUSED = "slack_status_refused"
+REFRESH_S = 60.0
+"""Slack clears a status after two minutes without news."""
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class SlackStatus:
+    """Implements ``app.channel.StatusCard`` beside the turn: calls are made in the background, in order."""
+
+    def __init__(self, calls: SlackCalls, thread: Thread, clock: Clock, spawn: Spawn) -> None:
+        self._calls = calls
+        self._thread = thread
+        self._clock = clock
+        self._spawn = spawn
+        self._keeping: asyncio.Task[None] | None = None
+        self._is_settled = True
+        self._may_linger = False
+
+    async def show(self, text: str) -> None:
+        self._stop_keeping()
+        self._is_settled = False
+        self._keeping = self._spawn(self._keep(text), name="status", last=True)
+
+    def replied(self) -> None:
+        """A message of the bot has become visible, which clears the status on Slack's side.
+
+        A status call that is still under way may arrive after it and would stay.
+        """
+        self._may_linger = not self._is_settled
+        self._stop_keeping()
+
+    async def clear(self) -> None:
+        keeping, self._keeping = self._keeping, None
+        if keeping is None and not self._may_linger:
+            return
+        if keeping is not None:
+            keeping.cancel()
+        self._spawn(self._set(""), name="status", last=True)
+
+    def _stop_keeping(self) -> None:
+        if self._keeping is not None:
+            self._keeping.cancel()
+            self._keeping = None
+
+    async def _keep(self, text: str) -> None:
+        while await self._set(text):
+            self._is_settled = True
+            await self._clock.sleep(REFRESH_S)
+
+    async def _set(self, text: str) -> bool:
+        arguments = {"channel_id": self._thread.channel, "thread_ts": self._thread.root_ts, "status": text}
+        try:
+            await self._calls.call("assistant.threads.setStatus", arguments)
+        except (SlackRefusalError, SlackLostError) as fault:
+            _log.debug(STATUS_REFUSED, reason=str(fault))
+            return False
+        return True
