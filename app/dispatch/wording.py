@@ -42,6 +42,5 @@ def apology(fault: SwitchboardError | TimeoutError | Exception, reference: Refer
 
 
 def restarted(reference: Reference) -> str:
-    return (
-        f":warning: I am being restarted and could not finish. Please ask again in a moment. (reference `{reference}`)"
-    )
+    sentence = "I am being restarted and could not finish. Please ask again in a moment."
+    return f":warning: {sentence} (reference `{reference}`)"

@@ -1,0 +1,107 @@
+"""Prompts, retries and the loop's own promises."""
+
+from collections.abc import AsyncGenerator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.agents.definitions import GENERAL, Agent, agents
+from app.agents.loop import AgentLoop
+from app.agents.prompt import OMISSION, conversation, system_prompt
+from app.agents.providers.base import ModelEvent, ModelRequest, Turn, Usage
+from app.agents.turn import GiveUp, Retry, after_failure
+from app.channel import ThreadMessage
+from app.dispatch.resolve import Defaults, resolve
+from app.errors import ConfigurationError, ModelBusyError, ModelKeyError, ModelRejectedError, ModelUnreachableError
+from tests.fakes import FakeReply, ManualClock, ScriptedProvider
+
+messages = st.lists(
+    st.builds(
+        ThreadMessage,
+        position=st.just("1"),
+        author=st.just("Bob"),
+        by_bot=st.booleans(),
+        text=st.text(alphabet="ab ", max_size=20),
+    ),
+    max_size=12,
+)
+
+
+@given(history=messages, room=st.integers(min_value=0, max_value=120))
+def test_a_conversation_starts_and_ends_with_a_person_and_alternates(history: list[ThreadMessage], room: int) -> None:
+    turns = conversation(history, "Alice", "so?", room)
+    assert turns[0].role == "user"
+    assert turns[-1].text.endswith("Alice: so?")
+    assert all(one.role != other.role for one, other in pairwise(turns))
+    assert all(turn.text.strip() for turn in turns)
+
+
+def test_the_oldest_messages_are_left_out_when_a_thread_is_too_long() -> None:
+    history = [ThreadMessage(str(n), "Bob", by_bot=False, text="x" * 40) for n in range(5)]
+    turns = conversation(history, "Alice", "so?", 90)
+    assert turns[0].text.startswith(OMISSION)
+    assert turns[0].text.count("Bob: ") == 2
+
+
+def test_a_thread_the_bot_opened_begins_with_a_note() -> None:
+    turns = conversation([ThreadMessage("1", "me", by_bot=True, text="Good morning")], "Alice", "hi", 500)
+    assert [turn.role for turn in turns] == ["user", "assistant", "user"]
+
+
+def test_without_memory_the_system_prompt_is_the_agents_alone() -> None:
+    assert system_prompt(None, "be brief") == ("be brief",)
+    assert system_prompt("block", "be brief") == ("block", "be brief")
+
+
+def test_a_configured_agent_takes_the_place_of_a_built_in_one() -> None:
+    known = agents({GENERAL: Agent(GENERAL, "mine", model="a/b", effort="high")})
+    resolution = resolve(known, Defaults(GENERAL, "c/d", "low"))
+    assert (resolution.agent.prompt, resolution.model, resolution.effort) == ("mine", "a/b", "high")
+
+
+def test_defaults_fill_what_an_agent_leaves_open() -> None:
+    resolution = resolve(agents({}), Defaults(GENERAL, "c/d", "low"))
+    assert (resolution.model, resolution.effort) == ("c/d", "low")
+    with pytest.raises(ConfigurationError, match="known agents: general"):
+        resolve(agents({}), Defaults("nobody", "c/d"))
+
+
+@pytest.mark.parametrize(
+    ("error", "attempt", "has_text", "decision"),
+    [
+        (ModelBusyError("x", 4.0), 1, False, Retry(4.0)),
+        (ModelBusyError("x"), 2, False, Retry(1.0)),
+        (ModelUnreachableError("x"), 1, False, Retry(0.5)),
+        (ModelBusyError("x", 31.0), 1, False, GiveUp()),  # nobody waits that long
+        (ModelUnreachableError("x"), 3, False, GiveUp()),  # enough tries
+        (ModelUnreachableError("x"), 1, True, GiveUp()),  # would repeat what is shown
+        (ModelKeyError("x"), 1, False, GiveUp()),  # trying again cannot help
+        (ModelRejectedError("x"), 1, False, GiveUp()),
+    ],
+)
+def test_when_a_model_is_asked_again(
+    error: ModelBusyError | ModelUnreachableError | ModelKeyError | ModelRejectedError,
+    attempt: int,
+    *,
+    has_text: bool,
+    decision: Retry | GiveUp,
+) -> None:
+    assert after_failure(error, attempt, has_text=has_text) == decision
+
+
+async def test_a_stream_without_an_end_counts_as_broken_off() -> None:
+    class Endless(ScriptedProvider):
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+            self.requests.append(request)
+            for event in list[ModelEvent]():
+                yield event
+
+    request = ModelRequest("m", ("s",), (Turn("user", "hi"),), 10)
+    with pytest.raises(ModelUnreachableError):
+        await AgentLoop(ManualClock()).run(Endless([]), request, FakeReply())
+
+
+def test_usage_adds_up() -> None:
+    assert Usage(1, 2, 3, 4) + Usage(10, 20, 30, 40) == Usage(11, 22, 33, 44)

@@ -1,0 +1,348 @@
+"""One message, top to bottom, with fakes at every port."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+import structlog
+from structlog.testing import LogCapture
+
+from app.agents.definitions import GENERAL_PROMPT, agents
+from app.agents.loop import AgentLoop
+from app.agents.providers.base import Completed, StopReason, Turn, Usage
+from app.channel import Address, IncomingFile, ThreadMessage
+from app.dispatch import wording
+from app.dispatch.dispatcher import Dispatcher
+from app.dispatch.inbox import InProcessInbox
+from app.dispatch.ports import Limits, Ports
+from app.dispatch.provision import Budgets, Provision
+from app.dispatch.resolve import Defaults
+from app.errors import (
+    ChannelUnavailableError,
+    ConfigurationError,
+    DeliveryError,
+    ModelBusyError,
+    ModelKeyError,
+    ModelUnreachableError,
+    StoppedByUserError,
+)
+from app.sessions.store import NullSessionStore
+from commands.registry import Command, Registry
+from memory.record import MemoryRecord
+from memory.reflection import FinishedTurn
+from memory.stores.null import NullStore
+from tests.fakes import EPOCH, FakeChat, ManualClock, OneModel, ScriptedProvider, message, until
+
+
+class OneRecord:
+    """A memory that knows one thing, in every scope whose key is given."""
+
+    def __init__(self, scope_key: str, text: str) -> None:
+        self.record = MemoryRecord("mem:x:1", scope_key, "fact", text, "slack:C9:1.0", EPOCH)
+        self.asked: list[str] = []
+
+    async def retrieve(self, scope_key: str, query: str, limit: int) -> Sequence[MemoryRecord]:
+        self.asked.append(scope_key)
+        return [self.record] if scope_key == self.record.scope_key else []
+
+
+class KeptReflections:
+    def __init__(self) -> None:
+        self.turns: list[FinishedTurn] = []
+
+    def schedule(self, turn: FinishedTurn) -> None:
+        self.turns.append(turn)
+
+
+class House:
+    """A dispatcher and the fakes around it."""
+
+    def __init__(
+        self,
+        *scripts: Sequence[str | Exception | Completed | asyncio.Event],
+        memory: OneRecord | None = None,
+        commands: Registry | None = None,
+        turn_s: float = 60.0,
+        default_agent: str = "general",
+    ) -> None:
+        self.clock = ManualClock()
+        self.provider = ScriptedProvider(*(scripts or (["Hello ", "Alice."],)))
+        self.reflections = KeptReflections()
+        ports = Ports(
+            inbox=InProcessInbox(self.clock),
+            commands=commands or Registry([]),
+            agents=agents({}),
+            defaults=Defaults(default_agent, "test/scripted"),
+            models=OneModel(self.provider),
+            sessions=NullSessionStore(),
+            provision=Provision(memory or NullStore(), "acme", Budgets(history_chars=1000, output_tokens=99)),
+            loop=AgentLoop(self.clock),
+            reflection=self.reflections,
+        )
+        self.dispatcher = Dispatcher(ports, Limits(10, turn_s, 200), self.clock)
+        self.chat = FakeChat()
+
+
+async def test_a_mention_is_answered_with_the_models_words() -> None:
+    house = House()
+    await house.dispatcher.handle(message("what is up?"), house.chat)
+    assert house.chat.answer.written == "Hello Alice."
+    assert house.chat.answer.is_finished
+    assert house.chat.card.shown == [wording.THINKING]
+    assert house.chat.card.is_cleared
+    assert house.reflections.turns == [FinishedTurn("slack:C1:1700000000.000100", "what is up?", "Hello Alice.")]
+
+
+async def test_the_model_sees_the_thread_with_names_and_the_question_last() -> None:
+    house = House()
+    house.chat.earlier = [
+        ThreadMessage("1", "Bob", by_bot=False, text="we ship on Friday"),
+        ThreadMessage("2", "Switchboard", by_bot=True, text="Noted."),
+        ThreadMessage("3", "Bob", by_bot=False, text="or Monday"),
+    ]
+    await house.dispatcher.handle(message("which day?", root="1600000000.000100"), house.chat)
+    request = house.provider.requests[0]
+    assert request.messages == (
+        Turn("user", "Bob: we ship on Friday"),
+        Turn("assistant", "Noted."),
+        Turn("user", "Bob: or Monday\n\nAlice: which day?"),
+    )
+    assert request.system == (GENERAL_PROMPT,)
+    assert request.max_output_tokens == 99
+
+
+async def test_memory_stands_before_the_instructions_and_only_the_askers_own_scopes_are_read() -> None:
+    memory = OneRecord("user:slack:U1", "prefers <short> answers")
+    house = House(memory=memory)
+    await house.dispatcher.handle(message("hi"), house.chat)
+    assert memory.asked == ["org:acme", "channel:slack:C1", "user:slack:U1"]
+    block, prompt = house.provider.requests[0].system
+    assert block.splitlines()[0].startswith("Background memory for org:acme, channel:slack:C1, user:slack:U1")
+    assert "- prefers &lt;short&gt; answers (source: slack:C9:1.0)" in block
+    assert prompt == GENERAL_PROMPT
+
+
+async def test_a_message_is_claimed_once_by_event_and_by_place() -> None:
+    house = House()
+    assert await house.dispatcher.accept(message(event="Ev1"))
+    assert not await house.dispatcher.accept(message(event="Ev1"))
+    assert not await house.dispatcher.accept(message(event="Ev2")), "the same message as another event"
+    assert await house.dispatcher.accept(message(event="Ev3", position="1700000001.000100"))
+
+
+async def test_an_unmentioned_reply_is_answered_only_where_the_bot_takes_part() -> None:
+    house = House()
+    follow_up = message("and then?", root="1600000000.000100", address=Address.FOLLOW_UP)
+    await house.dispatcher.handle(follow_up, house.chat)
+    assert house.provider.requests == []
+    house.chat.is_part = True
+    await house.dispatcher.handle(follow_up, house.chat)
+    assert house.chat.answer.written == "Hello Alice."
+
+
+async def test_an_unmentioned_reply_in_an_unreadable_thread_stays_unanswered() -> None:
+    house = House()
+    house.chat.unreadable = ChannelUnavailableError("conversations.replies: timeout")
+    await house.dispatcher.handle(message(root="1.0", address=Address.FOLLOW_UP), house.chat)
+    assert house.chat.said == []
+    assert house.chat.answer.written == ""
+
+
+async def test_a_mention_in_an_unreadable_thread_is_told_so() -> None:
+    house = House()
+    house.chat.unreadable = ChannelUnavailableError("conversations.replies: timeout")
+    await house.dispatcher.handle(message("hi", root="1.0"), house.chat)
+    assert "could not read this thread" in house.chat.answer.written
+    assert "abcd1234" in house.chat.answer.written
+    assert "timeout" not in house.chat.answer.written
+
+
+@pytest.mark.parametrize(
+    ("text", "root", "files", "expected"),
+    [
+        ("x" * 201, None, (), "201 characters"),
+        ("", None, (), wording.GREETING),
+        ("  ", None, (IncomingFile("F1", "a.pdf", "application/pdf", 1),), wording.FILES_ONLY),
+    ],
+)
+async def test_messages_that_need_no_model_get_a_sentence(
+    text: str, root: str | None, files: tuple[IncomingFile, ...], expected: str
+) -> None:
+    house = House()
+    await house.dispatcher.handle(message(text, root=root, files=files), house.chat)
+    assert len(house.chat.said) == 1
+    assert expected in house.chat.said[0]
+    assert house.provider.requests == []
+
+
+async def test_a_bare_mention_in_a_thread_asks_about_the_thread() -> None:
+    house = House()
+    await house.dispatcher.handle(message("", root="1600000000.000100"), house.chat)
+    assert house.provider.requests[0].messages[-1].text == f"Alice: {wording.BARE_MENTION}"
+
+
+async def test_a_message_of_only_emoji_is_a_message() -> None:
+    house = House()
+    await house.dispatcher.handle(message(":tada:"), house.chat)
+    assert house.chat.answer.written == "Hello Alice."
+
+
+async def test_a_command_is_answered_without_a_model() -> None:
+    async def pong(rest: str) -> str:
+        return f"pong {rest}"
+
+    house = House(commands=Registry([Command("ping", "bot", pong)]))
+    await house.dispatcher.handle(message("!Ping BOT twice"), house.chat)
+    assert house.chat.said == ["pong twice"]
+    assert house.provider.requests == []
+    assert house.reflections.turns == []
+
+
+async def test_a_busy_model_is_asked_again_after_the_time_it_names() -> None:
+    house = House([ModelBusyError("overloaded", 7.0)], ["There."])
+    await house.dispatcher.handle(message(), house.chat)
+    assert house.clock.slept == [7.0]
+    assert house.chat.answer.written == "There."
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (ModelKeyError("sk-secret is wrong"), "model key"),
+        (ModelBusyError("busy", 120.0), "overloaded"),
+        (ModelUnreachableError("10.0.0.1 refused"), "could not reach the model"),
+    ],
+)
+async def test_a_failed_model_ends_in_a_sentence_with_a_reference(fault: Exception, sentence: str) -> None:
+    house = House([fault])
+    await house.dispatcher.handle(message(), house.chat)
+    written = house.chat.answer.written
+    assert sentence in written
+    assert "abcd1234" in written
+    assert str(fault) not in written
+    assert house.reflections.turns == []
+
+
+async def test_an_answer_that_breaks_off_is_not_asked_for_again_and_says_so() -> None:
+    house = House(["Half an ", ModelUnreachableError("reset")])
+    await house.dispatcher.handle(message(), house.chat)
+    assert len(house.provider.requests) == 1
+    assert house.chat.answer.written.startswith("Half an ")
+    assert "could not reach the model" in house.chat.answer.written
+
+
+@pytest.mark.parametrize(
+    ("reason", "note"), [(StopReason.LENGTH, "length limit"), (StopReason.REFUSAL, "declined to answer")]
+)
+async def test_an_answer_that_did_not_end_by_itself_says_why(reason: StopReason, note: str) -> None:
+    house = House(["Part one", Completed(reason, Usage())])
+    await house.dispatcher.handle(message(), house.chat)
+    assert house.chat.answer.written.startswith("Part one\n\n")
+    assert note in house.chat.answer.written
+
+
+async def test_a_model_without_words_is_not_answered_with_silence() -> None:
+    house = House([Completed(StopReason.END, Usage())])
+    await house.dispatcher.handle(message(), house.chat)
+    assert "nothing to say" in house.chat.answer.written
+
+
+async def test_a_turn_that_takes_too_long_is_ended_with_a_sentence() -> None:
+    house = House(["One moment", asyncio.Event()], turn_s=0.02)
+    async with asyncio.timeout(2):
+        await house.dispatcher.handle(message(), house.chat)
+    assert "took too long" in house.chat.answer.written
+
+
+async def test_an_unknown_agent_is_an_operators_mistake_and_told_as_one() -> None:
+    house = House(default_agent="nobody")
+    await house.dispatcher.handle(message(), house.chat)
+    assert "not set up correctly" in house.chat.answer.written
+    assert ConfigurationError.__name__ not in house.chat.answer.written
+
+
+async def test_a_reply_that_cannot_be_delivered_is_logged_and_nothing_else_breaks() -> None:
+    house = House()
+    house.chat.answer.failure = DeliveryError("is_archived")
+    with structlog.testing.capture_logs() as lines:
+        await house.dispatcher.handle(message(), house.chat)
+    assert {"delivery_failed", "turn_finished"} <= {line["event"] for line in lines}
+    assert house.reflections.turns == []
+
+
+async def test_a_refusal_that_cannot_be_delivered_is_logged() -> None:
+    house = House()
+    house.chat.unspeakable = DeliveryError("is_archived")
+    with structlog.testing.capture_logs() as lines:
+        await house.dispatcher.handle(message(""), house.chat)
+    assert "delivery_failed" in {line["event"] for line in lines}
+
+
+async def test_a_reply_stopped_in_slack_is_confirmed() -> None:
+    house = House()
+    house.chat.answer.failure = StoppedByUserError()
+    await house.dispatcher.handle(message(), house.chat)
+    assert house.chat.said == [wording.STOPPED]
+
+
+async def test_stop_ends_the_running_turn_and_the_next_one_goes_on() -> None:
+    house = House(["Let me see", asyncio.Event()], ["Second."])
+    first = message("one", position="1.1", root="1.0", event="Ev1")
+    second = message("two", position="1.2", root="1.0", event="Ev2")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(house.dispatcher.handle(first, house.chat))
+        await until(lambda: house.chat.answer.written == "Let me see")
+        group.create_task(house.dispatcher.handle(second, house.chat))
+        await asyncio.sleep(0)
+        assert house.dispatcher.stop(first.thread_key)
+    assert house.chat.said == [wording.STOPPED]
+    assert house.provider.closed_early == 1 or len(house.provider.requests) == 2
+    assert house.chat.answer.written == "Let me seeSecond."
+    assert not house.dispatcher.stop(first.thread_key)
+
+
+async def test_a_turn_cut_short_by_a_restart_says_so() -> None:
+    house = House(["Let me see", asyncio.Event()])
+    turn = asyncio.create_task(house.dispatcher.handle(message(), house.chat))
+    await until(lambda: house.chat.answer.written == "Let me see")
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    assert house.chat.answer.is_abandoned
+    assert "being restarted" in house.chat.said[0]
+    assert house.dispatcher.conversations == 0
+
+
+async def test_one_thread_is_answered_in_order_and_threads_side_by_side() -> None:
+    gate = asyncio.Event()
+    house = House(["A", gate], ["B"], ["C"])
+    slow, queued, other = (
+        message("a", position="1.1", root="1.0"),
+        message("b", position="1.2", root="1.0"),
+        message("c", position="2.1", root="2.0"),
+    )
+    async with asyncio.TaskGroup() as group:
+        group.create_task(house.dispatcher.handle(slow, house.chat))
+        await until(lambda: len(house.provider.requests) == 1)
+        assert house.dispatcher.conversations == 1
+        group.create_task(house.dispatcher.handle(queued, house.chat))
+        group.create_task(house.dispatcher.handle(other, house.chat))
+        await until(lambda: len(house.provider.requests) == 2)
+        assert house.provider.requests[1].messages[-1].text == "Alice: c"
+        gate.set()
+    assert house.provider.requests[2].messages[-1].text == "Alice: b"
+
+
+async def test_every_turn_leaves_one_line_that_counts_and_quotes_nothing() -> None:
+    house = House(["SECRETMARKER answer"])
+    capture = LogCapture()
+    structlog.configure(processors=[structlog.contextvars.merge_contextvars, capture])
+    try:
+        await house.dispatcher.handle(message("SECRETMARKER question"), house.chat)
+    finally:
+        structlog.reset_defaults()
+    (line,) = [line for line in capture.entries if line["event"] == "turn_finished"]
+    assert line["outcome"] == "ran"
+    assert line["reference"] == "abcd1234"
+    assert (line["input_tokens"], line["output_tokens"]) == (3, 5)
+    assert not any("SECRETMARKER" in str(entry) for entry in capture.entries)
