@@ -1,14 +1,14 @@
 """The running bot: what it listens on, whether messages reach it, and how it ends."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import structlog
 from starlette.routing import BaseRoute
 
-from app.background import Background
+from app.background import Background, beside
 from app.dispatch.dispatcher import Dispatcher
 from app.http.surface import serving, surface
 from app.slack.socket import SlackSocket
@@ -75,26 +75,20 @@ class Application:
         if self._socket is not None:
             await self._socket.connected()
 
-    async def serve(self, stop: asyncio.Event, on_ready: Callable[[int], None]) -> None:
+    async def serve(self, stop: asyncio.Event, on_ready: Callable[[int], Awaitable[None]]) -> None:
         """Run until ``stop`` is set; ``on_ready`` is told the HTTP port once messages reach the bot."""
-        async with self.serving() as port, asyncio.TaskGroup() as group:
-            ready = group.create_task(self._announce(port, on_ready))
+        async with self.serving() as port, beside(self._announce(port, on_ready), name="announce"):
             await stop.wait()
-            ready.cancel()
 
-    async def _announce(self, port: int, on_ready: Callable[[int], None]) -> None:
+    async def _announce(self, port: int, on_ready: Callable[[int], Awaitable[None]]) -> None:
         await self.connected()
         _log.info(APPLICATION_READY, http_port=port)
-        on_ready(port)
+        await on_ready(port)
 
     @asynccontextmanager
     async def _listening(self) -> AsyncGenerator[None]:
         if self._socket is None:
             yield
             return
-        async with asyncio.TaskGroup() as group:
-            listening = group.create_task(self._socket.run())
-            try:
-                yield
-            finally:
-                listening.cancel()
+        async with beside(self._socket.run(), name="socket"):
+            yield

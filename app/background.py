@@ -1,7 +1,8 @@
 """Work that outlives the call that started it: kept, counted, logged when it fails, drained at the end."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
 import structlog
@@ -56,6 +57,17 @@ class Background:
 
     def _others(self) -> list[asyncio.Task[Any]]:
         return [task for task in self._tasks if task is not asyncio.current_task()]
+
+
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, object], *, name: str) -> AsyncGenerator[asyncio.Task[None]]:
+    """Run ``work`` while the body runs, and cancel it then; its failure is a log line."""
+    task = asyncio.create_task(_guarded(work, name), name=name)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _guarded(work: Coroutine[Any, Any, object], name: str) -> None:

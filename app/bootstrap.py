@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from pydantic import SecretStr
@@ -18,7 +18,7 @@ from app.dispatch.inbox import Inbox, InProcessInbox
 from app.dispatch.ports import Limits, Models, Ports
 from app.dispatch.provision import Budgets, Provision
 from app.dispatch.resolve import Defaults, resolve
-from app.errors import ConfigurationError, ModelKeyError
+from app.errors import ConfigurationError, ModelError
 from app.sessions.store import NullSessionStore, SessionStore
 from app.slack.bolt import bolt_app
 from app.slack.calls import SlackCalls, open_session, web_client
@@ -60,7 +60,7 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
             commands=commands or Registry([]),
             agents=agents(_configured_agents(settings)),
             defaults=_defaults(settings),
-            models=models or await _catalogue(settings, stack, background),
+            models=models or _catalogue(settings, stack, background),
             sessions=sessions or NullSessionStore(),
             provision=_provision(settings, memory or NullStore()),
             loop=AgentLoop(clock),
@@ -72,29 +72,37 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
         yield _application(settings, workspace, dispatcher, background)
 
 
-async def serve(settings: Settings, *, on_ready: Callable[[int], None] | None = None) -> None:
-    """Run the bot until SIGINT or SIGTERM; what was accepted by then is finished first."""
+async def serve(settings: Settings, *, on_ready: Callable[[int], Awaitable[None]] | None = None) -> None:
+    """Run the bot until SIGINT or SIGTERM; what was accepted by then is finished first.
+
+    ``on_ready`` is told the HTTP port once messages reach the bot.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with build(settings) as application:
-        await application.serve(stop, on_ready or (lambda _port: None))
+        await application.serve(stop, on_ready or _nobody_waits)
 
 
-async def _catalogue(settings: Settings, stack: AsyncExitStack, background: Background) -> Catalogue:
-    catalogue = Catalogue(
+async def _nobody_waits(_port: int) -> None:
+    """A bot that was started alone has told the log already."""
+
+
+def catalogue_of(settings: Settings) -> Catalogue:
+    """The models ``settings`` make known; its maker closes it."""
+    return Catalogue(
         {
-            name: ProviderSpec(
-                kind=provider.kind,
-                base_url=provider.base_url,
-                api_key=_revealed(provider.api_key),
-            )
+            name: ProviderSpec(kind=provider.kind, base_url=provider.base_url, api_key=_revealed(provider.api_key))
             for name, provider in settings.providers.items()
         },
         connect_s=settings.limits.model_connect_s,
         idle_s=settings.limits.model_idle_s,
     )
+
+
+def _catalogue(settings: Settings, stack: AsyncExitStack, background: Background) -> Catalogue:
+    catalogue = catalogue_of(settings)
     stack.push_async_callback(catalogue.aclose)
     background.spawn(_warm(catalogue, _defaults(settings).model), name="warm_model")
     return catalogue
@@ -102,7 +110,7 @@ async def _catalogue(settings: Settings, stack: AsyncExitStack, background: Back
 
 async def _warm(catalogue: Catalogue, reference: str) -> None:
     """Import the default model's SDK while the bot connects; a missing key is told when a turn needs it."""
-    with suppress(ConfigurationError, ModelKeyError):
+    with suppress(ConfigurationError, ModelError):
         await catalogue.warm(reference)
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from config.settings import Effort, Settings
 
 _REFUSED = 2
-_INTERRUPTED = 130
 _LISTENING_ERRORS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES}
 _PROBE_WAIT_S = 60.0
 
@@ -41,12 +40,6 @@ ConfigOption = Annotated[
 ]
 
 
-def main() -> None:
-    from app.__main__ import main as outermost
-
-    outermost()
-
-
 def invoke(arguments: Sequence[str]) -> int:
     """Carry out one command line and return the exit status; what the operator can mend goes to stderr."""
     try:
@@ -55,8 +48,6 @@ def invoke(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         _complain([f"{error.format_message().rstrip('.')} (switchboard --help shows what there is)"])
         return error.exit_code
-    except typer.Abort:
-        return _INTERRUPTED
     except (ConfigurationError, OSError, BaseExceptionGroup) as error:
         faults = startup_faults(error)
         if faults is None:
@@ -83,8 +74,10 @@ def startup_faults(error: BaseException) -> list[str] | None:
 
 
 def _complain(faults: Sequence[str]) -> None:
+    from app.logs import mask
+
     for fault in faults:
-        typer.echo(f"switchboard: {fault}", err=True)
+        typer.echo(f"switchboard: {mask(fault)}", err=True)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
@@ -201,15 +194,10 @@ def _report(check: "Check") -> None:
 
 async def _has_failure(settings: "Settings") -> bool:
     """Report every check as soon as it is known."""
-    from app.agents.providers.catalogue import Catalogue, ProviderSpec
+    from app.bootstrap import catalogue_of
     from app.doctor import examine
 
-    specs = {
-        name: ProviderSpec(each.kind, each.base_url, each.api_key.get_secret_value() if each.api_key else None)
-        for name, each in settings.providers.items()
-    }
-    limits = settings.limits
-    catalogue = Catalogue(specs, connect_s=limits.model_connect_s, idle_s=limits.model_idle_s)
+    catalogue = catalogue_of(settings)
     listen = f"{settings.http.host}:{settings.http.port}"
     failed = False
     try:

@@ -1,12 +1,12 @@
 """`switchboard doctor`: looks at everything the bot depends on and says what to do about what it finds."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 
-from app.agents.providers.base import Completed, Effort, ModelEvent, ModelProvider, ModelRequest, Turn
+from app.agents.providers.base import Completed, Effort, ModelProvider, ModelRequest, Turn
 from app.checks import Check
 from app.errors import ConfigurationError, ModelBusyError, ModelError, ModelKeyError, ModelUnreachableError
 from app.logs import mask
@@ -74,9 +74,7 @@ async def model_check(models: Models, probe: ModelProbe) -> Check:
 
 async def _ask(resolved: Resolved, effort: Effort | None) -> None:
     request = ModelRequest(resolved.model, (), (_PROBE,), _PROBE_TOKENS, effort)
-    # The port promises an iterator whose closing ends the call; its type has no name for that.
-    stream = cast("AsyncGenerator[ModelEvent]", resolved.provider.stream(request))
-    async with aclosing(stream) as events:
+    async with aclosing(resolved.provider.stream(request)) as events:
         async for event in events:
             if isinstance(event, Completed):
                 return

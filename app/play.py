@@ -6,13 +6,21 @@ from pydantic import SecretStr
 
 from app.bootstrap import serve
 from app.playground.server import Playground, open_playground
+from app.slack.manifest import EVENTS_PATH
 from config.settings import Settings
 
 
 async def play(settings: Settings, *, host: str, port: int) -> None:
     """Serve the playground's page and run the bot against it until SIGINT or SIGTERM."""
     async with open_playground(host=host, port=port) as playground:
-        await serve(playing(settings, playground), on_ready=lambda _port: _announce(playground))
+
+        async def announce(http_port: int) -> None:
+            if settings.slack.mode == "http":
+                await playground.delivery.use_http(f"http://127.0.0.1:{http_port}{EVENTS_PATH}")
+            sys.stdout.write(f"\n  Switchboard is ready. Open {playground.base_url} and say hello.\n\n")
+            sys.stdout.flush()
+
+        await serve(playing(settings, playground), on_ready=announce)
 
 
 def playing(settings: Settings, playground: Playground) -> Settings:
@@ -31,8 +39,3 @@ def playing(settings: Settings, playground: Playground) -> Settings:
     )
     http = settings.http.model_copy(update={"host": "127.0.0.1", "port": 0})
     return settings.model_copy(update={"slack": slack, "http": http})
-
-
-def _announce(playground: Playground) -> None:
-    sys.stdout.write(f"\n  Switchboard is ready. Open {playground.base_url} and say hello.\n\n")
-    sys.stdout.flush()

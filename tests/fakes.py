@@ -121,9 +121,14 @@ class ScriptedProvider:
         self.requests: list[ModelRequest] = []
         self.closed_early = 0
 
+    def play(self, *scripts: Sequence[str | Exception | Completed | asyncio.Event]) -> None:
+        """Answer the coming calls with these scripts, the last one for ever."""
+        self._scripts = list(scripts)
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         self.requests.append(request)
         script = self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
+        end = Completed(StopReason.END, Usage(input_tokens=3, output_tokens=5))
         try:
             for step in script:
                 match step:
@@ -134,12 +139,11 @@ class ScriptedProvider:
                     case asyncio.Event():
                         await step.wait()
                     case Completed():
-                        yield step
-                        return
-            yield Completed(StopReason.END, Usage(input_tokens=3, output_tokens=5))
-        except GeneratorExit:
+                        end = step
+        except (GeneratorExit, asyncio.CancelledError):
             self.closed_early += 1
             raise
+        yield end
 
     async def aclose(self) -> None:
         """Nothing is open."""

@@ -1,13 +1,11 @@
 """Runs one turn of an agent: asks the model, passes its words on as they come, tries again where that is harmless."""
 
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import cast
 
 import structlog
 
-from app.agents.providers.base import Completed, ModelEvent, ModelProvider, ModelRequest, StopReason, TextDelta, Usage
+from app.agents.providers.base import Completed, ModelProvider, ModelRequest, StopReason, TextDelta, Usage
 from app.agents.turn import GiveUp, Retry, after_failure, closing_note
 from app.channel import Reply
 from app.clock import Clock
@@ -66,7 +64,7 @@ class _Call:
         self.text = ""
 
     async def make(self, provider: ModelProvider, request: ModelRequest) -> Completed:
-        async with aclosing(cast("AsyncGenerator[ModelEvent]", provider.stream(request))) as events:
+        async with aclosing(provider.stream(request)) as events:
             async for event in events:
                 match event:
                     case TextDelta(text):

@@ -65,7 +65,8 @@ class Answering:
             _log.error(DELIVERY_FAILED, reason=str(fault))
             return Outcome("undelivered")
         except (SwitchboardError, TimeoutError) as fault:
-            _log.warning(TURN_FAILED, error=type(fault).__name__, exc_info=fault)
+            # No traceback: a vendor's exception behind ours may quote the prompt.
+            _log.warning(TURN_FAILED, error=type(fault).__name__, reason=str(fault))
             return await self._close(reply, wording.apology(fault, message.reference), "failed")
         except asyncio.CancelledError:
             await reply.abandon()

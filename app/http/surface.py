@@ -11,9 +11,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
+from app.background import beside
 from app.errors import ConfigurationError
 
 CLOSE_S = 3
+BACKLOG = 2048
 
 
 def surface(is_ready: Callable[[], bool], routes: Sequence[BaseRoute] = ()) -> Starlette:
@@ -38,12 +40,12 @@ async def serving(app: Starlette, host: str, port: int) -> AsyncGenerator[int]:
     )
     server = _Server(config)
     with closing(listener):
-        async with asyncio.TaskGroup() as group:
-            group.create_task(server.serve(sockets=[listener]))
+        async with beside(server.serve(sockets=[listener]), name="http") as task:
             try:
                 yield listener.getsockname()[1]
             finally:
                 server.should_exit = True
+                await asyncio.wait([task])
 
 
 class _Server(uvicorn.Server):
@@ -60,6 +62,7 @@ def _bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(BACKLOG)
     except OSError as fault:
         listener.close()
         raise ConfigurationError(

@@ -1,5 +1,7 @@
 """The Bolt app: Slack's protocols, with the parts that would decide for themselves switched off."""
 
+import logging
+
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
@@ -25,7 +27,11 @@ def bolt_app(identity: Identity, listeners: Listeners, *, bot_token: str, signin
             bot_user_id=identity.user_id,
         )
 
+    # At construction Bolt warns of tokens in the environment that it then, rightly, leaves unused.
+    quiet = logging.getLogger("slack_bolt.AsyncApp")
+    level, quiet.level = quiet.level, logging.ERROR
     app = AsyncApp(
+        name="switchboard",
         client=web_client(None, api_url="https://slack.com/api/", token=None),
         authorize=authorize,
         signing_secret=signing_secret,
@@ -33,5 +39,6 @@ def bolt_app(identity: Identity, listeners: Listeners, *, bot_token: str, signin
         raise_error_for_unhandled_request=True,
         attaching_conversation_kwargs_enabled=False,
     )
+    quiet.setLevel(level)
     listeners.register(app)
     return app

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackRequestError
@@ -120,12 +121,20 @@ def open_session(timeout_s: float) -> aiohttp.ClientSession:
 
 def web_client(session: aiohttp.ClientSession | None, *, api_url: str, token: str | None) -> AsyncWebClient:
     """The SDK's client with our retry rules; ``session`` ``None`` makes a connection for every call."""
-    return AsyncWebClient(
+    client = AsyncWebClient(
         token=token,
         base_url=api_url,
         session=session,
         retry_handlers=[RepeatReadsHandler(max_retry_count=2), WaitOutReadsHandler(max_retry_count=2)],
     )
+    if is_loopback(api_url):
+        client.proxy = None
+    return client
+
+
+def is_loopback(url: str) -> bool:
+    """Whether ``url`` is this machine, to which the environment's proxy cannot lead although the SDK would use it."""
+    return urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}
 
 
 def _meaning(method: str, fault: SlackApiError) -> SlackRefusalError | SlackLostError:

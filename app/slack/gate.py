@@ -64,6 +64,6 @@ def _author_or_kind(message: SlackMessage, identity: Identity) -> Ignored | None
     if message.bot_id is not None or message.user in (None, SLACKBOT) or message.subtype == "bot_message":
         # An edit or a deletion has no author of its own either; what it is called tells them apart.
         return Ignored.MACHINE if message.subtype in PERSONS_SUBTYPES | {"bot_message"} else Ignored.NOT_SPEECH
-    if message.is_hidden or message.subtype not in PERSONS_SUBTYPES:
+    if message.is_hidden or message.is_edited or message.subtype not in PERSONS_SUBTYPES:
         return Ignored.NOT_SPEECH
     return None

@@ -7,16 +7,15 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mappi
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
-from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from app.checks import Check
+from app.slack.calls import is_loopback
 from app.slack.manifest import BOT_SCOPES, EVENTS_PATH
 
-_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _GOODBYE_S = 1.0
 """How long the other side may take to hang up after the check is done."""
 _CONSOLE = "api.slack.com/apps"
@@ -117,7 +116,7 @@ def _client(access: SlackAccess, token: str) -> AsyncWebClient:
 
 def _proxy(access: SlackAccess, client: AsyncWebClient) -> str | None:
     """The environment's proxy as the SDK found it, which cannot lead to this machine itself."""
-    return None if urlsplit(access.api_url).hostname in _LOOPBACK else client.proxy
+    return None if is_loopback(access.api_url) else client.proxy
 
 
 @asynccontextmanager

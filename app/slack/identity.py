@@ -1,5 +1,8 @@
 """Who the bot is: asked once before anything is listened to."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import structlog
 
 from app.clock import Clock
@@ -32,6 +35,13 @@ async def identify(calls: SlackCalls, clock: Clock) -> Identity:
         except SlackLostError as fault:
             _log.warning(SLACK_UNREACHABLE, reason=str(fault), next_try_s=pause_s)
         else:
-            return Identity(str(answer["user_id"]), str(answer.get("bot_id", "")), str(answer["team_id"]))
+            return _identity(answer)
         await clock.sleep(pause_s)
         pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+
+
+def _identity(answer: Mapping[str, Any]) -> Identity:
+    names = [str(answer.get(field) or "") for field in ("user_id", "bot_id", "team_id")]
+    if not all(names):
+        raise ConfigurationError("slack.bot_token is not a bot's: copy the Bot User OAuth Token of the installed app")
+    return Identity(*names)

@@ -42,6 +42,8 @@ class SlackMessage:
     bot_id: str | None
     subtype: str | None
     is_hidden: bool
+    is_edited: bool
+    """True for the app_mention event that Slack sends when an edit adds the mention."""
     text: str
     mentioned_users: frozenset[str]
     """Users named in the message's rich text, which may name one that ``text`` does not."""
@@ -90,6 +92,7 @@ class _Message(BaseModel):
     bot_id: str | None = None
     subtype: str | None = None
     hidden: bool = False
+    edited: dict[str, Any] | None = None
     text: str | None = None
     blocks: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     attachments: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
@@ -128,6 +131,7 @@ def message_event(body: Json) -> SlackMessage:
         bot_id=message.bot_id,
         subtype=message.subtype,
         is_hidden=message.hidden,
+        is_edited=message.edited is not None,
         text=whole_text(message.text, message.attachments),
         mentioned_users=frozenset(_users(message.blocks)),
         files=tuple(_file(file) for file in message.files),

@@ -6,7 +6,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-EVENTS_PATH = "/slack/events"
+from app.slack.manifest import EVENTS_PATH
+
 BODY_BYTES = 1_000_000
 """Far above the largest payload Slack sends."""
 

@@ -11,7 +11,7 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 
 from app.clock import Clock
 from app.errors import ConfigurationError
-from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError, web_client
+from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError, is_loopback, web_client
 from app.slack.outcome import Refusal
 
 SOCKET_CONNECTED = "socket_connected"
@@ -33,6 +33,7 @@ class SlackSocket:
         self._api_url = api_url
         self._clock = clock
         self._client: SocketModeClient | None = None
+        self._endpoint: str | None = None
         self._greeted = asyncio.Event()
         self._last_seen_s = clock.monotonic()
 
@@ -52,7 +53,7 @@ class SlackSocket:
         """
         calls = SlackCalls(web_client(None, api_url=self._api_url, token=self._app_token))
         try:
-            await calls.call("apps.connections.open", {})
+            answer = await calls.call("apps.connections.open", {})
         except SlackRefusalError as fault:
             if fault.refusal is not Refusal.RATE_LIMITED:
                 raise ConfigurationError(
@@ -60,6 +61,9 @@ class SlackSocket:
                 ) from fault
         except SlackLostError:
             return
+        else:
+            # Slack gives out about one endpoint a minute, so this one is used for the first connection.
+            self._endpoint = str(answer["url"])
 
     async def run(self) -> None:
         """Stay connected until cancelled."""
@@ -81,6 +85,9 @@ class SlackSocket:
             ping_interval=PING_S,
         )
         self._client = handler.client
+        if is_loopback(self._api_url):
+            self._client.proxy = None
+        self._client.wss_uri, self._endpoint = self._endpoint, None
         listeners: list[Any] = cast("Any", handler.client).message_listeners
         listeners.append(self._heard)
         self._last_seen_s = self._clock.monotonic()

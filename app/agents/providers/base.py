@@ -1,6 +1,6 @@
 """The port every model provider is reached through, and the values that cross it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Protocol
@@ -83,7 +83,7 @@ class ModelProvider(Protocol):
     retry of its own, and bounds the wait for the connection and for each next event.
     """
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Any number of ``TextDelta`` in order, then exactly one ``Completed``.
 
         Raises ``ModelError``, before or between deltas. Closing the iterator ends the call at the provider.

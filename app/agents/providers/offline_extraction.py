@@ -1,0 +1,171 @@
+"""What the demo model extracts as facts: a few sentence patterns in what people said."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from app.agents.providers.base import ModelRequest
+
+EXTRACTION_MARKER = "Answer with one JSON object"
+"""A system prompt that contains this asks for facts."""
+
+MAX_FACTS = 5
+MAX_KEYWORDS = 6
+CONFIDENCE = 0.9
+BOT_SPEAKERS = frozenset({"assistant", "bot", "switchboard"})
+
+Audience = Literal["channel", "user", "org", "repo"]
+
+LABEL = re.compile(r"^(?P<name>[^\n:<>`|]{1,60}): +(?=\S)")
+LIST_SIGN = re.compile(r"^\s*(?:[-*•>]\s+|\d+[.)]\s+)+")
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+REMEMBER = re.compile(r"^(?:please )?(?:remember|note|keep in mind)(?: that|:)\s+", re.IGNORECASE)
+OPENER = re.compile(r"^(?:(?:so|and|but|also|ok|okay|fyi|well|yes|no|by the way|btw)\b[, ]+)+", re.IGNORECASE)
+
+PERSONAL_VERBS = {
+    "prefer": "prefers",
+    "like": "likes",
+    "use": "uses",
+    "work": "works",
+    "live": "lives",
+    "need": "needs",
+}
+I_VERB = re.compile(rf"^I (?P<always>(?:always |never |usually )?)(?P<verb>{'|'.join(PERSONAL_VERBS)}) ", re.IGNORECASE)
+MY = re.compile(r"^my (?=[\w' -]{1,40} (?:is|are) \S)", re.IGNORECASE)
+SHARED = re.compile(
+    r"^(?:"
+    r"we (?:always |never |usually )?(?:use|run|deploy|prefer|keep|call|test|write|store) \S"
+    r"|our [\w' -]{1,40} (?:is|are|runs?|lives?) \S"
+    r"|(?:always|never) \S+ \S"
+    r"|the [\w' -]{1,40} (?:is|are) \S"
+    r"|[\w.'-]+(?: [\w.'-]+){0,3} runs on \S"
+    r")",
+    re.IGNORECASE,
+)
+REPO = re.compile(r"\b(?:repo|repository|codebase|branch|pull requests?|linter)\b", re.IGNORECASE)
+CHANNEL = re.compile(r"\b(?:this|the) channel\b", re.IGNORECASE)
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "but",
+        "by",
+        "for",
+        "from",
+        "has",
+        "have",
+        "in",
+        "is",
+        "it",
+        "its",
+        "my",
+        "never",
+        "always",
+        "of",
+        "on",
+        "or",
+        "our",
+        "so",
+        "that",
+        "the",
+        "this",
+        "to",
+        "use",
+        "uses",
+        "user",
+        "user's",
+        "prefer",
+        "prefers",
+        "was",
+        "we",
+        "with",
+        "you",
+        "your",
+        "runs",
+        "run",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One sentence that can stand alone, and who it is for."""
+
+    text: str
+    keywords: list[str]
+    audience: Audience
+    confidence: float = CONFIDENCE
+
+
+def is_extraction(request: ModelRequest) -> bool:
+    return any(EXTRACTION_MARKER in part for part in request.system)
+
+
+def extraction_answer(request: ModelRequest) -> str:
+    """One JSON object: ``facts`` (objects like ``Fact``) and ``summary``, always null."""
+    found = {fact.text.lower(): fact for fact in facts(request.messages[-1].text)}
+    kept = [asdict(fact) for fact in found.values()][:MAX_FACTS]
+    return json.dumps({"facts": kept, "summary": None}, ensure_ascii=False)
+
+
+def facts(conversation: str) -> Iterator[Fact]:
+    """Facts in the order they were said by people; what the bot said counts for nothing."""
+    for line in _speech(conversation):
+        for sentence in SENTENCE_END.split(line):
+            fact = _fact(sentence.strip())
+            if fact is not None:
+                yield fact
+
+
+def _speech(conversation: str) -> Iterator[str]:
+    """The lines people said, without their names."""
+    by_bot = False
+    for line in conversation.splitlines():
+        label = LABEL.match(line)
+        if label is not None and not REMEMBER.match(line):
+            by_bot = label["name"].strip().lower() in BOT_SPEAKERS
+            line = line[label.end() :]  # noqa: PLW2901 - the rest of the same line
+        if not by_bot:
+            yield LIST_SIGN.sub("", line)
+
+
+def _fact(sentence: str) -> Fact | None:
+    if not sentence or sentence.endswith("?"):
+        return None
+    plain = OPENER.sub("", sentence)
+    told = REMEMBER.sub("", plain)
+    personal = _personal(told)
+    if personal is not None:
+        return _made(personal, "user")
+    if told != plain or SHARED.match(told):
+        return _made(told, _audience(told))
+    return None
+
+
+def _personal(sentence: str) -> str | None:
+    """The sentence about "this user", if it is one about its speaker."""
+    verb = I_VERB.match(sentence)
+    if verb is not None:
+        always, rest = verb["always"].lower(), sentence[verb.end() :]
+        return f"This user {always}{PERSONAL_VERBS[verb['verb'].lower()]} {rest}"
+    return MY.sub("This user's ", sentence, count=1) if MY.match(sentence) else None
+
+
+def _audience(text: str) -> Audience:
+    if REPO.search(text):
+        return "repo"
+    return "channel" if CHANNEL.search(text) else "org"
+
+
+def _made(text: str, audience: Audience) -> Fact:
+    clean = " ".join(text.split()).rstrip(".!")
+    words = (word.strip("'-.") for word in re.findall(r"[\w.'-]+", clean.lower()))
+    keywords = dict.fromkeys(word for word in words if len(word) > 1 and word not in STOP_WORDS)
+    return Fact(f"{clean[:1].upper()}{clean[1:]}.", list(keywords)[:MAX_KEYWORDS], audience)

@@ -1,0 +1,147 @@
+"""Everything an operator can set, as one frozen tree; `config.loading` fills it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+Effort = Literal["low", "medium", "high"]
+ProviderKind = Literal["anthropic", "openai", "offline"]
+
+OrganizationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+"""A name the operator makes up, of an agent or a provider; lower case, so that a variable can spell it."""
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
+WebAddress = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/?#]+[^\s?#]*$")]
+ModelReference = Annotated[str, StringConstraints(pattern=r"^[^\s/]+/\S+$")]
+"""``<provider>/<model>``; everything after the first slash is the provider's own name of the model."""
+Text = Annotated[str, StringConstraints(min_length=1)]
+
+GENERAL_AGENT = "general"
+"""The agent every installation has, whatever the operator sets."""
+PLAYGROUND_MODEL = "offline/demo"
+
+BUILT_IN_PROVIDERS: Mapping[str, Mapping[str, str]] = {
+    "anthropic": {"kind": "anthropic", "api_key_env": "ANTHROPIC_API_KEY"},
+    "openai": {"kind": "openai", "api_key_env": "OPENAI_API_KEY"},
+    "offline": {"kind": "offline"},
+}
+
+
+class Section(BaseModel):
+    """A part of the tree: frozen, closed to unknown names, and silent about the values it refuses."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
+
+
+class DefaultsSettings(Section):
+    """What an answer is made with where nothing closer to the conversation says otherwise."""
+
+    agent: EntryName = GENERAL_AGENT
+    model: ModelReference | None = None
+    effort: Effort | None = None
+
+
+class AgentSettings(Section):
+    """One agent: who it is, and the model it prefers over the default one."""
+
+    prompt: Text
+    model: ModelReference | None = None
+    effort: Effort | None = None
+
+
+class ProviderSettings(Section):
+    """One server that answers with a model."""
+
+    kind: ProviderKind
+    base_url: WebAddress | None = None
+    """None is the vendor's own address."""
+    api_key_env: VariableName | None = None
+    """The variable that holds the key; None for a server that asks for no key."""
+    api_key: SecretStr | None = None
+    """What that variable holds, looked up while loading."""
+
+
+class SlackSettings(Section):
+    """How the bot reaches Slack and how Slack reaches the bot."""
+
+    mode: Literal["socket", "http"] = "socket"
+    bot_token: SecretStr | None = None
+    app_token: SecretStr | None = None
+    signing_secret: SecretStr | None = None
+    api_url: WebAddress = "https://slack.com/api/"
+    """Always ends with a slash."""
+    timeout_s: float = Field(default=15.0, gt=0, le=120)
+
+    @field_validator("api_url")
+    @classmethod
+    def _end_with_slash(cls, value: str) -> str:
+        return value.rstrip("/") + "/"
+
+
+class HttpSettings(Section):
+    """The bot's one HTTP surface."""
+
+    host: Text = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65_535)
+    """0 takes any free port."""
+
+
+class LogSettings(Section):
+    """``auto`` is pretty on a terminal and JSON anywhere else."""
+
+    format: Literal["auto", "pretty", "json"] = "auto"
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class LimitSettings(Section):
+    """How much and how long, for one process, one turn and one model call."""
+
+    concurrent_turns: int = Field(default=100, ge=1, le=10_000)
+    turn_s: float = Field(default=600.0, gt=0, le=86_400)
+    model_connect_s: float = Field(default=10.0, gt=0, le=600)
+    model_idle_s: float = Field(default=90.0, gt=0, le=3_600)
+    message_chars: int = Field(default=50_000, ge=1, le=1_000_000)
+    history_messages: int = Field(default=50, ge=1, le=1_000)
+    history_chars: int = Field(default=60_000, ge=1, le=10_000_000)
+    output_tokens: int = Field(default=8_192, ge=1, le=1_000_000)
+    drain_s: float = Field(default=25.0, gt=0, le=600)
+
+
+class Settings(BaseSettings):
+    """The whole tree. Printing or dumping it never shows a secret.
+
+    It reads no source by itself: `config.loading` merges them, because each fault names where it came from.
+
+    What depends on how the bot is started (which tokens a mode needs, what must be set outside the
+    playground) is checked by `config.loading.load`, not here.
+    """
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
+
+    organization: OrganizationName | None = None
+    defaults: DefaultsSettings = DefaultsSettings()
+    agents: dict[EntryName, AgentSettings] = {}
+    providers: dict[EntryName, ProviderSettings] = Field(default={}, validate_default=True)
+    slack: SlackSettings = SlackSettings()
+    http: HttpSettings = HttpSettings()
+    logs: LogSettings = LogSettings()
+    limits: LimitSettings = LimitSettings()
+
+    @field_validator("providers")
+    @classmethod
+    def _add_built_in_providers(cls, value: dict[str, ProviderSettings]) -> dict[str, ProviderSettings]:
+        built_in = {name: ProviderSettings.model_validate(spec) for name, spec in BUILT_IN_PROVIDERS.items()}
+        return built_in | value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the library's signature, here and below
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
