@@ -30,6 +30,8 @@ class Background:
         task = asyncio.create_task(_guarded(work, name), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # A task that is cancelled before its first step never reaches the work, which would then complain.
+        task.add_done_callback(lambda _: work.close())
         if last:
             self._last.add(task)
             task.add_done_callback(self._last.discard)

@@ -35,6 +35,10 @@ def too_long(length: int, limit: int) -> str:
     return f"Your message has {length:,} characters; I read up to {limit:,}. Send the part that matters, or split it."
 
 
+def unknown_command(command: str) -> str:
+    return f"I have no command {command}. Mention me or write to me directly instead."
+
+
 def apology(fault: SwitchboardError | TimeoutError | Exception, reference: Reference) -> str:
     """One sentence for the person who asked, with the reference that finds the log lines."""
     sentence = next((text for kind, text in _SENTENCES if isinstance(fault, kind)), _UNEXPECTED)

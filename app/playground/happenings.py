@@ -35,6 +35,9 @@ class EphemeralPosted:
     text: str
     blocks: list[Json] = field(default_factory=list[Json])
     thread_ts: str | None = None
+    app_id: str | None = None
+    """Whose message it is: clicks in it go there."""
+    attachments: list[Json] = field(default_factory=list[Json])
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,13 @@ class Stream:
     state: str = "in_progress"
     """``in_progress``, ``completed``, ``expired`` or ``stopped``."""
     task_display_mode: str = "timeline"
+    mode: str | None = None
+    """``text`` or ``chunks``, whichever came first: Slack takes no other kind afterwards."""
     markdown: str = ""
     chunks: list[Json] = field(default_factory=list[Json])
     """Every chunk in the order it came; task updates with one id replace each other when shown."""
+    blocks: list[Json] = field(default_factory=list[Json])
+    """What chat.stopStream put below the streamed content."""
     recipient_user_id: str | None = None
     recipient_team_id: str | None = None
 
@@ -117,7 +121,7 @@ class Message:
     user: str
     text: str
     thread_ts: str | None = None
-    """``None`` for a top-level message without replies; the root's ts for a reply (and a root with replies)."""
+    """``None`` for a top-level message without replies, else the root's ts (in a root with replies: its own)."""
     subtype: str | None = None
     bot_id: str | None = None
     app_id: str | None = None
@@ -153,5 +157,7 @@ class View:
     hash: str
     external_id: str = ""
     previous_id: str | None = None
+    app_id: str = ""
+    """Whose view it is; submissions and clicks go there."""
     state: Json = field(default_factory=dict[str, Any])
     """``view.state.values``: block_id → action_id → value."""

@@ -25,8 +25,10 @@ from app.dispatch import wording
 from app.dispatch.dispatcher import Dispatcher
 from app.errors import DeliveryError
 from app.slack import gate
+from app.slack.calls import SlackLostError, SlackRefusalError
 from app.slack.chat import SlackChat, Workspace
 from app.slack.format import to_plain, without_mention
+from app.slack.home import PROMPTS, home_view
 from app.slack.payloads import Json, MalformedEventError, SlackMessage, message_event, stop_event
 
 EVENT_MALFORMED = "event_malformed"
@@ -34,6 +36,7 @@ EVENT_IGNORED = "event_ignored"
 EVENT_PASSED_OVER = "event_passed_over"
 REQUEST_UNKNOWN = "request_unknown"
 LISTENER_FAILED = "listener_failed"
+COURTESY_REFUSED = "courtesy_refused"
 TURN_CRASHED = "turn_crashed"
 
 _ACCEPTED = "switchboard_accepted"
@@ -57,7 +60,9 @@ class Listeners:
         for event in ("message", "app_mention"):
             app.event(event, middleware=[self.claim])(self.begin)
         app.event("agent_session_stopped")(self.stop)
+        app.event("app_home_opened")(self.welcome)
         app.event(re.compile(".*"))(self.pass_over)
+        app.command(re.compile(".*"))(self.decline)
         app.error(self.failed)
 
     async def claim(self, body: Json, context: dict[str, Any], next: Next) -> None:  # noqa: A002 - Bolt passes by name
@@ -82,6 +87,24 @@ class Listeners:
             _log.warning(EVENT_MALFORMED, fields=str(fault), reference=new_reference())
             return
         self._dispatcher.stop(thread_key(stop.channel, stop.thread_ts))
+        # Slack leaves the session at "processing", with a loader that nothing else would end.
+        await self._try(
+            "agents.sessions.setStatus",
+            {"channel_id": stop.channel, "thread_ts": stop.thread_ts, "status": "active"},
+        )
+
+    async def welcome(self, event: Json) -> None:
+        """Fill the tab that a person has opened."""
+        if event.get("tab") == "home":
+            view = home_view(self._workspace.identity.user_id)
+            await self._try("views.publish", {"user_id": event.get("user"), "view": view})
+        else:
+            prompts = {"channel_id": event.get("channel"), "prompts": PROMPTS}
+            await self._try("assistant.threads.setSuggestedPrompts", prompts)
+
+    async def decline(self, ack: Callable[[str], Awaitable[Any]], command: Json) -> None:
+        """Slash commands that nobody answers (yet)."""
+        await ack(wording.unknown_command(str(command.get("command", ""))))
 
     async def pass_over(self, event: Json) -> None:
         _log.debug(EVENT_PASSED_OVER, type=event.get("type"), subtype=event.get("subtype"))
@@ -93,6 +116,13 @@ class Listeners:
             return BoltResponse(status=200, body="")
         _log.error(LISTENER_FAILED, reference=new_reference(), exc_info=error)
         return None
+
+    async def _try(self, method: str, arguments: Json) -> None:
+        """A courtesy: its refusal is logged and harms nobody."""
+        try:
+            await self._workspace.calls.call(method, arguments)
+        except (SlackRefusalError, SlackLostError) as fault:
+            _log.info(COURTESY_REFUSED, reason=str(fault))
 
     def _meant(self, body: Json) -> tuple[SlackMessage, gate.Considered] | None:
         try:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from app.errors import ConfigurationError
+from app.slack.home import PROMPTS
 
 Json = dict[str, object]
 
@@ -52,11 +53,6 @@ _LONG_DESCRIPTION = (
     "it is asked in. Stop an answer at any time with the stop button. "
     "Which model answers, and with which instructions, is decided by whoever runs the bot."
 )
-_PROMPTS = (
-    {"title": "Summarise a text", "message": "Summarise the text I paste next in five bullet points."},
-    {"title": "Draft a message", "message": "Help me draft a short update for my team. Ask me what happened first."},
-    {"title": "Think a plan through", "message": "Ask me questions about my plan until you see its weak spots."},
-)
 
 
 def manifest(name: str, description: str, *, request_url: str | None) -> Json:
@@ -75,10 +71,10 @@ def manifest(name: str, description: str, *, request_url: str | None) -> Json:
         "features": {
             "agent_view": {
                 "agent_description": description,
-                "suggested_prompts": [dict(prompt) for prompt in _PROMPTS],
+                "suggested_prompts": [dict(prompt) for prompt in PROMPTS],
             },
             "app_home": {
-                "home_tab_enabled": False,
+                "home_tab_enabled": True,
                 "messages_tab_enabled": True,
                 "messages_tab_read_only_enabled": False,
             },

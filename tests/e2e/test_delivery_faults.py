@@ -12,7 +12,7 @@ from tests.e2e.conftest import ALICE, BOT, MENTION, Bot, Script, running, settin
 from tests.fakes import ScriptedProvider
 
 
-def fault(method: str, kind: FaultKind, **details: int | float | str) -> Fault:
+def fault(method: str, kind: FaultKind, **details: float | str) -> Fault:
     return Fault(method=method, kind=kind, **details)  # pyright: ignore[reportArgumentType] - each test names its own
 
 
@@ -106,6 +106,8 @@ async def test_stop_ends_the_turn_and_says_so(bot: Bot) -> None:
     bot.playground.people.stop(ALICE, root.channel, root.ts)
     await bot.rest(lambda: "Stopped" in bot.text(root))
     assert bot.provider.closed_early == 1
+    sessions = bot.playground.workspace.session_status
+    await bot.playground.wait_for(lambda: sessions.get((root.channel, root.ts)) == "active")
     bot.provider.play(["Yes."])
     bot.say("are you there?", thread_ts=root.ts)
     assert (await bot.answered(root, times=3)).endswith("Yes.")

@@ -60,6 +60,7 @@ def test_what_is_said_to_the_bot_is_considered(event: dict[str, Any], address: A
         ({"user": None, "subtype": "message_deleted", "hidden": True}, Ignored.NOT_SPEECH),
         ({"subtype": "channel_join", "text": "<@UBOT> has joined"}, Ignored.NOT_SPEECH),
         ({"hidden": True, "channel_type": "im"}, Ignored.NOT_SPEECH),
+        ({"type": "app_mention", "text": "<@UBOT>", "edited": {"user": "U1", "ts": "1.2"}}, Ignored.NOT_SPEECH),
         (
             {"blocks": [{"type": "rich_text_quote", "elements": [{"type": "user", "user_id": "UBOT"}]}]},
             Ignored.NOT_ADDRESSED,
