@@ -35,7 +35,9 @@ def requirements(settings: Settings) -> Iterator[Finding]:
     if settings.organization is None:
         yield _missing(("organization",), "the short name of whose bot this is, for example acme")
     if settings.defaults.model is None:
-        yield _missing(("defaults", "model"), "<provider>/<model>, for example anthropic/claude-sonnet-5-5")
+        yield _missing(
+            ("defaults", "model"), "<provider>/<model>, for example one of anthropic's or openai's, or offline/demo"
+        )
     yield from _slack_requirements(settings.slack)
 
 

@@ -16,7 +16,7 @@ _PATTERNS: Mapping[str, str] = {
     "organization": "must be lower-case letters, digits and '-', starting with a letter or digit, 63 at most",
     "agent": _ENTRY_NAME,
     KEY_ITSELF: f"the name {_ENTRY_NAME}",
-    "model": "must be <provider>/<model>, for example anthropic/claude-sonnet-5-5",
+    "model": "must be <provider>/<model>, for example offline/demo",
     "base_url": _ADDRESS,
     "api_url": _ADDRESS,
     "api_key_env": "must be the name of the environment variable that holds the key, never the key itself",

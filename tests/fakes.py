@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from app.agents.definitions import agents
+from app.agents.loop import AgentLoop
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
 from app.channel import (
     Address,
@@ -19,7 +21,17 @@ from app.channel import (
     Visibility,
     WorkspaceId,
 )
+from app.clock import Clock
+from app.dispatch.inbox import InProcessInbox
+from app.dispatch.ports import Ports
+from app.dispatch.provision import Budgets, Provision
+from app.dispatch.resolve import Defaults
 from app.errors import SwitchboardError
+from app.sessions.store import NullSessionStore
+from commands.registry import Registry
+from memory.reflection import NullReflection, Reflection
+from memory.store import MemoryStore
+from memory.stores.null import NullStore
 
 EPOCH = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 
@@ -159,6 +171,29 @@ class OneModel:
     def resolve(self, reference: str) -> "OneModel":
         assert "/" in reference
         return self
+
+
+def ports_of(
+    models: OneModel,
+    clock: Clock,
+    *,
+    memory: MemoryStore | None = None,
+    commands: Registry | None = None,
+    reflection: Reflection | None = None,
+    default_agent: str = "general",
+) -> Ports:
+    """A dispatcher's ports around one model; what is not given is the null adapter."""
+    return Ports(
+        inbox=InProcessInbox(clock),
+        commands=commands or Registry([]),
+        agents=agents({}),
+        defaults=Defaults(default_agent, "test/scripted"),
+        models=models,
+        sessions=NullSessionStore(),
+        provision=Provision(memory or NullStore(), "acme", Budgets(history_chars=1000, output_tokens=99)),
+        loop=AgentLoop(clock),
+        reflection=reflection or NullReflection(),
+    )
 
 
 def message(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from app.agents.providers.base import Completed, ModelProvider, ModelRequest, StopReason, TextDelta, Usage
+from app.agents.providers.base import Completed, ModelProvider, ModelRequest, StopReason, Usage
 from app.agents.turn import GiveUp, Retry, after_failure, closing_note
 from app.channel import Reply
 from app.clock import Clock
@@ -66,11 +66,9 @@ class _Call:
     async def make(self, provider: ModelProvider, request: ModelRequest) -> Completed:
         async with aclosing(provider.stream(request)) as events:
             async for event in events:
-                match event:
-                    case TextDelta(text):
-                        self._pass_on(text)
-                    case Completed():
-                        return event
+                if isinstance(event, Completed):
+                    return event
+                self._pass_on(event.text)
         raise ModelUnreachableError("the stream ended without an end")
 
     def result(self, done: Completed) -> TurnResult:

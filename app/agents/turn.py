@@ -31,10 +31,8 @@ def after_failure(error: ModelError, attempt: int, *, has_text: bool) -> Retry |
 
 def closing_note(stop_reason: StopReason, *, has_text: bool) -> str:
     """What is added below an answer that did not end by itself."""
-    match stop_reason:
-        case StopReason.LENGTH:
-            return "_My answer reached its length limit here. Reply “continue” and I go on._"
-        case StopReason.REFUSAL:
-            return "_The model declined to answer this. Rephrasing the question may help._"
-        case StopReason.END:
-            return "" if has_text else "_The model had nothing to say to this. Try asking in other words._"
+    if stop_reason is StopReason.LENGTH:
+        return "_My answer reached its length limit here. Reply “continue” and I go on._"
+    if stop_reason is StopReason.REFUSAL:
+        return "_The model declined to answer this. Rephrasing the question may help._"
+    return "" if has_text else "_The model had nothing to say to this. Try asking in other words._"

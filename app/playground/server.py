@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 _UPLOAD_MAX_BYTES = 256 * 1024 * 1024
 _SHUTDOWN_S = 1.0
+_LAPSE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,16 @@ async def _served(playground: Playground, listener: socket.socket, *, with_page:
         stack.push_async_callback(playground.delivery.close)
         await runner.setup()
         await web.SockSite(runner, listener).start()
+        lapsing = asyncio.ensure_future(_lapse(playground.workspace))
+        stack.callback(lapsing.cancel)
         yield
+
+
+async def _lapse(workspace: Workspace) -> None:
+    """End streams and statuses when their time is up, also while nobody calls."""
+    while True:
+        await asyncio.sleep(_LAPSE_S)
+        workspace.lapse()
 
 
 def _page(playground: Playground) -> "Page":

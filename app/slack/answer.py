@@ -91,59 +91,63 @@ class Answer:
     def succeeded(self, call: Call, now: float, ts: str | None = None) -> None:
         """``call`` was carried out; ``ts`` names the message that Start or Post made."""
         self._lost_in_a_row = 0
-        match call, self._segment:
-            case ((Start() | Post()), _):
-                self._open(ts or "", Mode.STREAMED if isinstance(call, Start) else Mode.EDITED, now)
-            case Append(), Segment() as segment:
-                self._piece_shown(segment, now)
-            case Update(), Segment() as segment:
-                segment.doubtful_from = None
-                self._piece_shown(segment, now)
-            case Stop(), Segment() as segment:
-                self._stopped(segment)
-            case _:
-                pass
+        if isinstance(call, Start | Post):
+            self._open(ts or "", Mode.STREAMED if isinstance(call, Start) else Mode.EDITED, now)
+            return
+        segment = self._written()
+        if isinstance(call, Stop):
+            self._stopped(segment)
+            return
+        if isinstance(call, Update):
+            segment.doubtful_from = None
+        self._piece_shown(segment, now)
 
     def refused(
         self, call: Call, refusal: Refusal, now: float, *, retry_after_s: float = 1.0, reason: str = ""
     ) -> None:
         """``call`` was definitely not carried out."""
         self._lost_in_a_row = 0
-        if refusal is Refusal.RATE_LIMITED and not isinstance(call, Start):
-            self._not_before = now + retry_after_s
-            return
-        match call, self._segment:
-            case Start(), _:
+        match call:
+            case Start():
                 # Refused or scarce (20 new streams a minute): an ordinary message shows the same text.
                 self._may_stream = False
-            case Stop(), Segment() as segment:
-                self._stopped(segment)
-            case Append(), Segment() as segment:
-                self._append_refused(segment, refusal)
-            case Update(), Segment() as segment:
-                self._update_refused(segment, refusal)
+            case _ if refusal is Refusal.RATE_LIMITED:
+                self._not_before = now + retry_after_s
+            case Stop():
+                self._stopped(self._written())
+            case Append():
+                self._append_refused(self._written(), refusal)
+            case Update():
+                self._update_refused(self._written(), refusal)
             case _:
                 self._failure = reason or refusal.value
 
     def lost(self, call: Call, now: float, found_ts: str | None = None) -> None:
-        """Nobody knows whether ``call`` was carried out; ``found_ts`` names the message it turned out to have made."""
+        """Nobody knows whether ``call`` was carried out; ``found_ts`` names the message it turned out to have made.
+
+        Stop, Update and a Post that left no trace are simply made again.
+        """
         self._lost_in_a_row += 1
         if self._lost_in_a_row > UNCERTAIN_LIMIT:
             self._failure = "unreachable"
             return
         self._not_before = now + 0.25 * 2**self._lost_in_a_row
-        match call, self._segment:
-            case Start(), _ if found_ts is not None:
-                self._open(found_ts, Mode.STREAMED, now).doubtful_from = 0
-            case Start(), _:
-                self._may_stream = False
-            case Post(), _ if found_ts is not None:
-                self._open(found_ts, Mode.EDITED, now)
-            case Append(), Segment() as segment:
-                segment.doubtful_from = len(segment.shown)
-                self._piece_shown(segment, now)
-            case _:
-                pass  # Stop, Update and an unfound Post are simply made again.
+        if isinstance(call, Append):
+            segment = self._written()
+            segment.doubtful_from = len(segment.shown)
+            self._piece_shown(segment, now)
+        elif isinstance(call, Start | Post) and found_ts is not None:
+            is_start = isinstance(call, Start)
+            segment = self._open(found_ts, Mode.STREAMED if is_start else Mode.EDITED, now)
+            segment.doubtful_from = 0 if is_start else None
+        elif isinstance(call, Start):
+            self._may_stream = False
+
+    def _written(self) -> Segment:
+        """The message being written; only an outcome nobody asked for finds none."""
+        if self._segment is None:
+            raise LookupError("no message is being written")
+        return self._segment
 
     def _choose_piece(self, now: float) -> None:
         """Move what is due from pending to outgoing."""

@@ -1,7 +1,7 @@
 """The doctor: what it says about models and about everything together, and how the command ends."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class Model:
         self.asked: list[ModelRequest] = []
         self.ended = 0
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         self.asked.append(request)
         try:
             if self.silent:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -318,3 +319,59 @@ def test_spaces_alone_are_never_sent() -> None:
     writer.answer.end()
     assert isinstance(writer.run(), Done)
     assert writer.calls == []
+
+
+def started(text: str = "one", mode: str = "ok") -> Writer:
+    writer = Writer([mode])
+    writer.answer.write(text)
+    writer.run()
+    writer.now += 5
+    writer.answer.write(" two")
+    return writer
+
+
+def test_a_stream_that_takes_no_more_is_stopped_and_rewritten() -> None:
+    writer = started()
+    writer.answer.refused(Append("1", " two"), Refusal.OTHER, writer.now)
+    writer.answer.end()
+    writer.run(until_idle=False)
+    assert [type(call) for call in writer.calls] == [Start, Stop, Update, Update]
+    assert writer.slack.visible == "one two"
+
+
+def test_a_doubtful_message_that_is_gone_is_continued_with_what_may_be_missing() -> None:
+    writer = started()
+    step = writer.answer.next_step(writer.now)
+    assert isinstance(step, Append)
+    writer.answer.lost(step, writer.now)
+    writer.now += 5
+    writer.slack.messages["1"].is_streaming = False
+    assert writer.answer.next_step(writer.now) == Stop("1")
+    writer.answer.refused(Stop("1"), Refusal.NOT_STREAMING, writer.now)
+    assert writer.answer.next_step(writer.now) == Update("1", "one two")
+    writer.answer.refused(Update("1", "one two"), Refusal.OTHER, writer.now, reason="message_not_found")
+    writer.answer.end()
+    writer.run(until_idle=False)
+    assert [message.text for message in writer.slack.messages.values()] == ["one", " two"]
+
+
+def test_a_message_that_streams_after_all_is_stopped_before_it_is_rewritten() -> None:
+    writer = started(mode="refused")
+    writer.answer.refused(Update("1", "one two"), Refusal.STILL_STREAMING, writer.now)
+    assert writer.answer.next_step(writer.now) == Stop("1")
+
+
+def test_a_segment_that_is_full_to_the_brim_is_closed_before_more_is_said() -> None:
+    writer = Writer([])
+    writer.answer.write("x" * SEGMENT_CHARS)
+    writer.run()
+    writer.now += 1
+    writer.answer.write("y")
+    writer.answer.end()
+    writer.run(until_idle=False)
+    assert [type(call) for call in writer.calls] == [Start, Stop, Post]
+
+
+def test_an_outcome_that_nobody_asked_for_is_a_bug_and_says_so() -> None:
+    with pytest.raises(LookupError):
+        Answer().succeeded(Stop("1"), 0.0)

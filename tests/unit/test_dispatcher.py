@@ -7,16 +7,12 @@ import pytest
 import structlog
 from structlog.testing import LogCapture
 
-from app.agents.definitions import GENERAL_PROMPT, agents
-from app.agents.loop import AgentLoop
+from app.agents.definitions import GENERAL_PROMPT
 from app.agents.providers.base import Completed, StopReason, Turn, Usage
 from app.channel import Address, IncomingFile, ThreadMessage
 from app.dispatch import wording
 from app.dispatch.dispatcher import Dispatcher
-from app.dispatch.inbox import InProcessInbox
-from app.dispatch.ports import Limits, Ports
-from app.dispatch.provision import Budgets, Provision
-from app.dispatch.resolve import Defaults
+from app.dispatch.ports import Limits
 from app.errors import (
     ChannelUnavailableError,
     ConfigurationError,
@@ -26,12 +22,10 @@ from app.errors import (
     ModelUnreachableError,
     StoppedByUserError,
 )
-from app.sessions.store import NullSessionStore
 from commands.registry import Command, Registry
 from memory.record import MemoryRecord
 from memory.reflection import FinishedTurn
-from memory.stores.null import NullStore
-from tests.fakes import EPOCH, FakeChat, ManualClock, OneModel, ScriptedProvider, message, until
+from tests.fakes import EPOCH, FakeChat, ManualClock, OneModel, ScriptedProvider, message, ports_of, until
 
 
 class OneRecord:
@@ -68,16 +62,13 @@ class House:
         self.clock = ManualClock()
         self.provider = ScriptedProvider(*(scripts or (["Hello ", "Alice."],)))
         self.reflections = KeptReflections()
-        ports = Ports(
-            inbox=InProcessInbox(self.clock),
-            commands=commands or Registry([]),
-            agents=agents({}),
-            defaults=Defaults(default_agent, "test/scripted"),
-            models=OneModel(self.provider),
-            sessions=NullSessionStore(),
-            provision=Provision(memory or NullStore(), "acme", Budgets(history_chars=1000, output_tokens=99)),
-            loop=AgentLoop(self.clock),
+        ports = ports_of(
+            OneModel(self.provider),
+            self.clock,
+            memory=memory,
+            commands=commands,
             reflection=self.reflections,
+            default_agent=default_agent,
         )
         self.dispatcher = Dispatcher(ports, Limits(10, turn_s, 200), self.clock)
         self.chat = FakeChat()

@@ -1,0 +1,106 @@
+"""The product as a newcomer starts it: one command, one address, one page."""
+
+import asyncio
+import re
+import shutil
+import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.async_api import Page, async_playwright, expect
+
+from tests.command_runs import start
+
+ADDRESS = re.compile(rb"Open (http://127\.0\.0\.1:\d+)")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@asynccontextmanager
+async def playing(folder: Path, **environ: str) -> AsyncGenerator[tuple[str, asyncio.subprocess.Process]]:
+    """``switchboard play`` on a free port: the address it prints, and its process, ended as an operator ends it."""
+    process = await start(folder, "play", "--port", "0", environ=environ)
+    try:
+        async with asyncio.timeout(50):
+            yield await _address(process), process
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(20):
+            await process.communicate()
+
+
+async def _address(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    async for line in process.stdout:
+        if found := ADDRESS.search(line):
+            return found[1].decode()
+    raise AssertionError("the process ended without printing an address")
+
+
+@asynccontextmanager
+async def browsing(address: str, width: int = 1280, height: int = 860) -> AsyncGenerator[Page]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        page = await browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(10_000)
+        await page.goto(address)
+        yield page
+        await browser.close()
+
+
+@pytest.mark.parametrize("mode", ["socket", "http"])
+async def test_one_command_serves_the_page_and_a_bot_that_ends_when_told(tmp_path: Path, mode: str) -> None:
+    async with playing(tmp_path, SWITCHBOARD_SLACK__MODE=mode) as (address, process):
+        async with httpx.AsyncClient(trust_env=False) as client:
+            page = await client.get(address)
+        assert page.status_code == 200
+        assert "Switchboard" in page.text
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install Debian's package chromium")
+
+
+@pytest.mark.browser
+@needs_browser
+async def test_a_member_asks_in_a_channel_and_reads_the_streamed_answer(tmp_path: Path) -> None:
+    async with playing(tmp_path) as (address, _), browsing(address) as page:
+        await page.get_by_test_id("channel-C0GENERAL1").click()
+        composer = page.get_by_test_id("composer")
+        await composer.click()
+        await page.keyboard.type("@switch", delay=5)
+        await page.keyboard.press("Enter")
+        await page.keyboard.type("show me a table please", delay=2)
+        await page.keyboard.press("Enter")
+        asked = page.get_by_test_id("timeline").get_by_test_id("message").last
+        await expect(asked).to_contain_text("show me a table please")
+        await asked.get_by_test_id("thread-summary").click()
+        thread = page.get_by_test_id("thread-panel")
+        await expect(thread).to_contain_text("demo model")
+        await expect(thread.locator("table")).to_be_visible()
+        await page.get_by_test_id("thread-composer").click()
+        await page.keyboard.type("thank you", delay=2)
+        await page.keyboard.press("Enter")
+        await expect(thread.get_by_test_id("message")).to_have_count(4)
+
+
+@pytest.mark.browser
+@needs_browser
+async def test_the_page_is_usable_on_a_telephone(tmp_path: Path) -> None:
+    async with playing(tmp_path) as (address, _), browsing(address, 390, 844) as page:
+        await expect(page.get_by_test_id("timeline")).to_be_visible()
+        overflow = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+        assert overflow is False

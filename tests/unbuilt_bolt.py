@@ -1,0 +1,27 @@
+"""A Bolt app of ours that is connected to nothing."""
+
+from slack_bolt.async_app import AsyncApp
+
+from app.background import Background
+from app.clock import SystemClock
+from app.dispatch.dispatcher import Dispatcher
+from app.dispatch.ports import Limits
+from app.slack.bolt import bolt_app
+from app.slack.calls import SlackCalls, web_client
+from app.slack.chat import Workspace
+from app.slack.listeners import Listeners
+from app.slack.names import Names
+from app.slack.payloads import Identity
+from tests.fakes import OneModel, ScriptedProvider, ports_of
+
+IDENTITY = Identity("UBOT", "BBOT", "T1")
+
+
+def unconnected_bolt(signing_secret: str | None = None) -> AsyncApp:
+    """It knows who it is; its Web API is an address where nobody listens."""
+    calls = SlackCalls(web_client(None, api_url="http://127.0.0.1:1/api/", token=None))
+    clock, background = SystemClock(), Background()
+    workspace = Workspace(calls, Names(calls, clock), IDENTITY, clock, background.spawn, 50)
+    dispatcher = Dispatcher(ports_of(OneModel(ScriptedProvider(["Hello."])), clock), Limits(1, 1.0, 1), clock)
+    listeners = Listeners(workspace, dispatcher, background)
+    return bolt_app(IDENTITY, listeners, bot_token="xoxb-x", signing_secret=signing_secret)
