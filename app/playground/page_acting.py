@@ -1,5 +1,6 @@
 """What every action of the page has: who acts, and on what."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
@@ -17,15 +18,15 @@ class Stage:
     state: PageState
 
 
-class BaseAction(BaseModel):
+class BaseAction(BaseModel, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     user: str
     """Who acts."""
 
+    @abstractmethod
     async def run(self, stage: Stage) -> Json:
         """The action's own answer, sent back beside ``"ok": true``."""
-        raise NotImplementedError
 
 
 class OnMessage(BaseAction):

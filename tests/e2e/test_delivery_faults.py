@@ -88,6 +88,7 @@ async def test_streams_beyond_the_rate_are_ordinary_messages(bot: Bot) -> None:
     await bot.playground.wait_for(lambda: bot.text(root) == "Before")
     gate.set()
     await bot.rest(lambda: bot.text(root) == "Before and after.")
+    assert [message.stream for message in bot.answers(root)] == [None]
 
 
 async def test_a_long_answer_rolls_over_into_further_messages(bot: Bot) -> None:

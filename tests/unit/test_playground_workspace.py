@@ -14,7 +14,7 @@ from app.playground.happenings import (
     ReactionRemoved,
 )
 from app.playground.message_objects import message_json
-from app.playground.model import Member
+from app.playground.model import ChannelKind, Member
 from app.playground.origin import Origin
 from app.playground.refusal import SlackRefusal
 from app.playground.seed import (
@@ -113,6 +113,7 @@ def test_nobody_can_reply_to_a_notice_of_joining(workspace: Workspace) -> None:
     notice = next(iter(workspace.messages[RANDOM].values()))
     with refusal("cannot_reply_to_message"):
         workspace.post(RANDOM, ALICE, "welcome", thread_ts=notice.ts)
+    assert list(workspace.messages[RANDOM]) == [notice.ts]
 
 
 def test_posts_of_any_length_are_kept_whole(workspace: Workspace) -> None:
@@ -263,6 +264,7 @@ def test_dms_are_for_up_to_nine(workspace: Workspace) -> None:
         workspace.members[user] = Member(user, f"extra{number}", f"Extra {number}")
     with refusal("too_many_users"):
         workspace.open_dm([ALICE, *(user for user in workspace.members if user.startswith("U0EXTRA"))])
+    assert not any(channel.kind is ChannelKind.GROUP_DM for channel in workspace.channels.values())
 
 
 def test_a_message_as_apps_see_it(workspace: Workspace) -> None:
