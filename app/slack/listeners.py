@@ -38,6 +38,10 @@ REQUEST_UNKNOWN = "request_unknown"
 LISTENER_FAILED = "listener_failed"
 COURTESY_REFUSED = "courtesy_refused"
 TURN_CRASHED = "turn_crashed"
+SLACK_WITHDREW = "slack_withdrew"
+
+ENDINGS = frozenset({"app_uninstalled", "tokens_revoked", "app_rate_limited"})
+"""Events after which messages stop coming, or come incompletely."""
 
 _ACCEPTED = "switchboard_accepted"
 
@@ -107,6 +111,10 @@ class Listeners:
         await ack(wording.unknown_command(str(command.get("command", ""))))
 
     async def pass_over(self, event: Json) -> None:
+        """Everything else is acknowledged and left; what ends the bot's work here is at least said in the log."""
+        if event.get("type") in ENDINGS:
+            _log.warning(SLACK_WITHDREW, type=event.get("type"))
+            return
         _log.debug(EVENT_PASSED_OVER, type=event.get("type"), subtype=event.get("subtype"))
 
     async def failed(self, error: Exception) -> BoltResponse | None:

@@ -1,5 +1,6 @@
 """Members' names, asked once an hour."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, cast
@@ -8,6 +9,10 @@ from app.clock import Clock
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
 
 FRESH_S = 3600.0
+UNKNOWN_S = 60.0
+"""How long a name that Slack did not tell is not asked for again."""
+ASK_S = 3.0
+"""An answer does not wait longer for a name."""
 CAPACITY = 5000
 
 
@@ -24,17 +29,19 @@ class Names:
         if known is not None and self._clock.monotonic() < known[1]:
             return known[0]
         name = await self._ask(user_id)
-        self._known[user_id] = (name, self._clock.monotonic() + FRESH_S)
+        fresh_s = UNKNOWN_S if name is None else FRESH_S
+        self._known[user_id] = (name or user_id, self._clock.monotonic() + fresh_s)
         self._known.move_to_end(user_id)
         while len(self._known) > CAPACITY:
             self._known.popitem(last=False)
-        return name
+        return name or user_id
 
-    async def _ask(self, user_id: str) -> str:
+    async def _ask(self, user_id: str) -> str | None:
         try:
-            answer = await self._calls.call("users.info", {"user": user_id}, as_query=True)
-        except (SlackRefusalError, SlackLostError):
-            return user_id
+            async with asyncio.timeout(ASK_S):
+                answer = await self._calls.call("users.info", {"user": user_id}, as_query=True)
+        except (SlackRefusalError, SlackLostError, TimeoutError):
+            return None
         user = cast("Mapping[str, Any]", answer.get("user") or {})
         profile = cast("Mapping[str, Any]", user.get("profile") or {})
         names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))

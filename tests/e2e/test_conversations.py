@@ -114,14 +114,17 @@ async def test_unknown_and_malformed_events_are_acknowledged_and_the_bot_goes_on
         unknown = delivery.send_event({"type": "never_heard_of", "event_ts": "1.1"})
         broken = delivery.send_event({"type": "message", "text": "no channel, no ts"})
         typeless = delivery.send_event({"type": None})
+        halting = delivery.send_event({"type": "agent_session_stopped", "channel": "C1"})
+        revoked = delivery.send_event({"type": "tokens_revoked", "tokens": {"bot": ["U1"]}})
 
         def acknowledged() -> bool:
             acked = {entry.event_id for entry in delivery.log if entry.acked_at is not None}
-            return {unknown, broken, typeless} <= acked
+            return {unknown, broken, typeless, halting, revoked} <= acked
 
         await bot.rest(acknowledged)
     malformed = [line for line in lines if line["event"] == EVENT_MALFORMED]
-    assert len(malformed) == 1
+    assert len(malformed) == 2
+    assert "slack_withdrew" in {line["event"] for line in lines}
     assert len(malformed[0]["reference"]) == 8
     assert await bot.answered(bot.say(f"{MENTION} hello")) == "Hello there."
 

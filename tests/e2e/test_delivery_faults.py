@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+import structlog
 
 from app.errors import ModelKeyError, ModelUnreachableError
 from app.playground.faults import Fault, FaultKind
@@ -123,6 +124,18 @@ async def test_a_channel_that_takes_no_answer_does_not_take_the_bot_down(bot: Bo
     assert bot.text(root) == ""
     faults.clear()
     assert await bot.answered(bot.say(f"{MENTION} again")) == "Hello there."
+
+
+async def test_a_crash_in_a_channel_that_takes_no_answer_is_logged_and_survived(bot: Bot) -> None:
+    faults = bot.playground.faults
+    faults.inject(fault("chat.postMessage", FaultKind.REFUSED, error="restricted_action"))
+    bot.provider.play([RuntimeError("a bug")])
+    with structlog.testing.capture_logs() as lines:
+        bot.say(f"{MENTION} hello")
+        await bot.rest(lambda: bot.calls("chat.postMessage") >= 1)
+        await bot.rest(lambda: any(line.get("told") == "no" for line in lines))
+    bot.provider.play(["Back again."])
+    assert await bot.answered(bot.say(f"{MENTION} again")) == "Back again."
 
 
 @pytest.mark.parametrize(

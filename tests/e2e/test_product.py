@@ -12,7 +12,10 @@ import httpx
 import pytest
 from playwright.async_api import Page, async_playwright, expect
 
+from app.playground.seed import APP_TOKEN, BOT_TOKEN
+from app.playground.server import Playground
 from tests.command_runs import start
+from tests.e2e.conftest import ALICE, GENERAL, MENTION
 
 ADDRESS = re.compile(rb"Open (http://127\.0\.0\.1:\d+)")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -69,6 +72,35 @@ async def test_one_command_serves_the_page_and_a_bot_that_ends_when_told(tmp_pat
         assert "Switchboard" in page.text
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
+
+
+async def test_the_bot_runs_by_tokens_alone_as_it_does_in_a_real_workspace(
+    tmp_path: Path, playground: Playground
+) -> None:
+    environ = {
+        "SLACK_API_URL": playground.api_url,
+        "SLACK_BOT_TOKEN": BOT_TOKEN,
+        "SLACK_APP_TOKEN": APP_TOKEN,
+        # Bolt would switch OAuth on by itself if these were left to it.
+        "SLACK_CLIENT_ID": "1.2",
+        "SLACK_CLIENT_SECRET": "s",
+        "SWITCHBOARD_ORGANIZATION": "acme",
+        "SWITCHBOARD_DEFAULTS__MODEL": "offline/demo",
+        "SWITCHBOARD_HTTP__PORT": "0",
+    }
+    process = await start(tmp_path, "run", environ=environ)
+    try:
+        await playground.wait_connected(timeout_s=20)
+        root = playground.people.say(ALICE, GENERAL, f"{MENTION} hello")
+        assert "demo model" in await playground.answer(GENERAL, root.ts)
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(20):
+            out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert (process.returncode, err) == (0, b"")
+    assert b"turn_finished" in out
 
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install Debian's package chromium")

@@ -23,7 +23,7 @@ from app.slack.calls import (
     web_client,
 )
 from app.slack.identity import identify
-from app.slack.names import CAPACITY, FRESH_S, Names
+from app.slack.names import CAPACITY, FRESH_S, UNKNOWN_S, Names
 from app.slack.outcome import Refusal, refusal_of
 from app.slack.payloads import Identity
 from app.slack.posting import Posting, Thread
@@ -88,6 +88,14 @@ async def test_names_are_asked_once_an_hour_and_kept_within_bounds() -> None:
         await names.of(f"U{number}")
     await names.of("U0")
     assert len(calls.made) == 1 + CAPACITY + 2 + 1
+
+
+async def test_a_name_that_slack_did_not_tell_is_asked_again_after_a_minute() -> None:
+    calls, clock = ScriptedCalls(users_info=[SlackLostError("x"), user(display_name="Ali")]), ManualClock()
+    names = Names(calls, clock)
+    assert [await names.of("U1"), await names.of("U1")] == ["U1", "U1"]
+    clock.elapsed_s = UNKNOWN_S
+    assert await names.of("U1") == "Ali"
 
 
 async def test_identity_waits_for_a_slack_that_is_away() -> None:
