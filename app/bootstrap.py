@@ -19,6 +19,7 @@ from app.dispatch.ports import Limits, Models, Ports
 from app.dispatch.provision import Budgets, Provision
 from app.dispatch.resolve import Defaults, resolve
 from app.errors import ConfigurationError, ModelError
+from app.runtime import settle
 from app.sessions.store import NullSessionStore, SessionStore
 from app.slack.bolt import bolt_app
 from app.slack.calls import SlackCalls, open_session, web_client
@@ -30,6 +31,9 @@ from app.slack.routes import slack_routes
 from app.slack.socket import SlackSocket
 from commands.registry import Registry
 from config.settings import Settings
+from memory.composition import Budget
+from memory.ranker import KeywordRanker
+from memory.recall import Recall
 from memory.reflection import NullReflection, Reflection
 from memory.store import MemoryStore
 from memory.stores.null import NullStore
@@ -82,6 +86,7 @@ async def serve(settings: Settings, *, on_ready: Callable[[int], Awaitable[None]
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with build(settings) as application:
+        settle()
         await application.serve(stop, on_ready or _nobody_waits)
 
 
@@ -170,7 +175,8 @@ def _provision(settings: Settings, memory: MemoryStore) -> Provision:
     if settings.organization is None:
         raise ConfigurationError("organization is not set: it names whose memory the bot keeps")
     budgets = Budgets(settings.limits.history_chars, settings.limits.output_tokens)
-    return Provision(memory, settings.organization, budgets)
+    recall = Recall(memory, KeywordRanker(), Budget(settings.memory.limit, settings.memory.max_tokens))
+    return Provision(recall, settings.organization, budgets)
 
 
 def _revealed(secret: SecretStr | None) -> str | None:

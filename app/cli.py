@@ -105,8 +105,9 @@ def run(context: typer.Context, config: ConfigOption = None) -> None:
     """Run the bot in your Slack workspace."""
     settings = _settings(config or context.obj)
     from app.bootstrap import serve
+    from app.runtime import run as run_to_end
 
-    asyncio.run(serve(settings))
+    run_to_end(serve(settings))
 
 
 @application.command()
@@ -122,8 +123,9 @@ def play(
     """
     settings = _settings(config or context.obj, playground=True)
     from app.play import play as play_until_stopped
+    from app.runtime import run as run_to_end
 
-    asyncio.run(play_until_stopped(settings, host=host, port=port))
+    run_to_end(play_until_stopped(settings, host=host, port=port))
 
 
 @application.command()

@@ -9,6 +9,9 @@ from config.names import Path, variable
 from config.settings import GENERAL_AGENT, Settings, SlackSettings
 from config.sources import CONVENTIONAL
 
+LOCAL_EMBEDDING = "local"
+"""What stands for a provider where an embedding model runs in the process itself."""
+
 Finding = tuple[Path, str]
 """A setting and what is wrong with it."""
 
@@ -47,10 +50,12 @@ def references(settings: Settings, agents: Collection[str], providers: Collectio
         yield ("defaults", "agent"), _unknown("agent", {GENERAL_AGENT, *agents}, settings.defaults.agent)
     models = {("defaults", "model"): settings.defaults.model}
     models |= {("agents", name, "model"): agent.model for name, agent in settings.agents.items()}
+    models |= {("memory", "embedding"): settings.memory.embedding}
     for path, model in models.items():
         provider = model.split("/", 1)[0] if model else None
-        if provider is not None and provider not in providers:
-            yield path, _unknown("provider", providers, provider)
+        known = {*providers, LOCAL_EMBEDDING} if path == ("memory", "embedding") else providers
+        if provider is not None and provider not in known:
+            yield path, _unknown("provider", known, provider)
 
 
 def _slack_requirements(slack: SlackSettings) -> Iterator[Finding]:

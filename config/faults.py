@@ -19,13 +19,15 @@ _PATTERNS: Mapping[str, str] = {
     "model": "must be <provider>/<model>, for example offline/demo",
     "base_url": _ADDRESS,
     "api_url": _ADDRESS,
+    "embedding": "must be <provider>/<model> or local/<model>",
+    "token_env": "must be the name of the environment variable that holds the token, never the token itself",
     "api_key_env": "must be the name of the environment variable that holds the key, never the key itself",
 }
 _KINDS: Mapping[str, str] = {
     "missing": "is required",
     "string_type": "must be text (in YAML, put it in quotes)",
     "string_too_short": "must not be empty",
-    "string_too_long": _PATTERNS["api_key_env"],
+    "string_too_long": "must be the name of an environment variable, never what it holds",
     "literal_error": "must be {expected}",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from config import checks
 from config.faults import Fault, SettingsError, explain, path_of
 from config.names import Path
-from config.settings import BUILT_IN_PROVIDERS, PLAYGROUND_MODEL, Settings
+from config.settings import BEARER_VARIABLE, BUILT_IN_PROVIDERS, PLAYGROUND_MODEL, Settings
 from config.sources import (
     Given,
     Variable,
@@ -84,6 +84,8 @@ def _built_in(*, playground: bool) -> Iterable[Given]:
     if playground:
         yield Given(("organization",), "playground", "the playground's own")
         yield Given(("defaults", "model"), PLAYGROUND_MODEL, "the playground's own")
+        yield Given(("memory", "enabled"), True, "the playground's own")
+        yield Given(("memory", "store"), "inprocess", "the playground's own")
 
 
 def _file_values(config_path: FilePath | None, folder: FilePath) -> Iterable[Given | Fault]:
@@ -109,18 +111,22 @@ def _section(tree: Tree, path: Path) -> Tree:
 
 
 def _resolve_keys(tree: Tree, variables: Mapping[str, str]) -> None:
-    """Put the key each provider's ``api_key_env`` leads to beside it, unless one was given directly."""
+    """Put the secret each ``api_key_env`` and ``token_env`` leads to beside it, unless one was given directly."""
     providers = cast("dict[str, Tree]", tree["providers"])
     for provider in providers.values():
         key = variables.get(str(provider.get("api_key_env")))
         if key is not None:
             provider.setdefault("api_key", key)
+    worker = cast("dict[str, Tree]", tree.get("memory", {})).get("worker", {})
+    token = variables.get(str(worker.get("token_env", BEARER_VARIABLE)))
+    if token is not None:
+        _section(tree, ("memory", "worker")).setdefault("token", token)
 
 
 def _key_variables(givens: Iterable[Given], variables: Iterable[Variable]) -> frozenset[str]:
     """Names of variables that hold a provider's key, so that they may begin with ``SWITCHBOARD_``, too."""
-    named = {str(each.value) for each in givens if each.path[-1] == "api_key_env"}
-    return frozenset(named | {each.value for each in variables if each.name.endswith("__API_KEY_ENV")})
+    named = {str(each.value) for each in givens if each.path[-1] in {"api_key_env", "token_env"}}
+    return frozenset(named | {each.value for each in variables if each.name.endswith(("__API_KEY_ENV", "__TOKEN_ENV"))})
 
 
 def _contradictions(

@@ -1,6 +1,7 @@
 """Everything an operator can set, as one frozen tree; `config.loading` fills it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
@@ -21,6 +22,7 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 GENERAL_AGENT = "general"
 """The agent every installation has, whatever the operator sets."""
 PLAYGROUND_MODEL = "offline/demo"
+BEARER_VARIABLE = "MEMORY_TOKEN"
 
 BUILT_IN_PROVIDERS: Mapping[str, Mapping[str, str]] = {
     "anthropic": {"kind": "anthropic", "api_key_env": "ANTHROPIC_API_KEY"},
@@ -80,6 +82,30 @@ class SlackSettings(Section):
         return value.rstrip("/") + "/"
 
 
+class WorkerSettings(Section):
+    """The remote memory service, where one is used."""
+
+    base_url: WebAddress | None = None
+    token_env: VariableName = BEARER_VARIABLE
+    """The variable that holds the bearer token."""
+    token: SecretStr | None = None
+    """What that variable holds, looked up while loading."""
+
+
+class MemorySettings(Section):
+    """What the bot remembers between threads; off until somebody switches it on."""
+
+    enabled: bool = False
+    store: Literal["auto", "inprocess", "sqlite", "postgres", "remote"] = "auto"
+    worker: WorkerSettings = WorkerSettings()
+    ranker: Literal["relevance", "keyword"] = "relevance"
+    limit: int = Field(default=8, ge=1, le=50)
+    max_tokens: int = Field(default=800, ge=1, le=100_000)
+    max_records_per_scope: int | float | str = 500
+    """Checked where the store is opened: a value out of range is told and replaced by the default, never fatal."""
+    embedding: ModelReference | None = None
+
+
 class HttpSettings(Section):
     """The bot's one HTTP surface."""
 
@@ -124,6 +150,8 @@ class Settings(BaseSettings):
     defaults: DefaultsSettings = DefaultsSettings()
     agents: dict[EntryName, AgentSettings] = {}
     providers: dict[EntryName, ProviderSettings] = Field(default={}, validate_default=True)
+    data_dir: Path = Path("data")
+    memory: MemorySettings = MemorySettings()
     slack: SlackSettings = SlackSettings()
     http: HttpSettings = HttpSettings()
     logs: LogSettings = LogSettings()

@@ -13,6 +13,9 @@ from config.sources import Given, read_text, unknown
 _MERGE = "tag:yaml.org,2002:merge"
 _NULL = "tag:yaml.org,2002:null"
 
+SECRETS = frozenset({"api_key", "token"})
+"""Settings that only a variable can give; another setting names it."""
+
 
 def yaml_values(file: FilePath, label: str) -> Iterator[Given | Fault]:
     """Every setting ``file`` gives, in its order; one without a value counts as not given.
@@ -74,9 +77,9 @@ class _Walk:
             yield Fault(path, origin, "is a group of settings: indent `name: value` lines below it")
 
     def _setting(self, path: Path, value: yaml.Node, origin: str) -> Given | Fault:
-        if path[0] == "providers" and path[-1] == "api_key":
-            hint = "put it in an environment variable and name that variable in api_key_env"
-            return Fault(path, origin, f"a key does not belong into the file; {hint}")
+        if path[-1] in SECRETS:
+            hint = f"put it in an environment variable and name that variable in {path[-1]}_env"
+            return Fault(path, origin, f"a secret does not belong into the file; {hint}")
         try:
             return Given(path, self._loader.construct_object(value, deep=True), origin)
         except (yaml.YAMLError, ValueError):

@@ -8,12 +8,16 @@ from memory.record import MemoryRecord
 FENCE_OPEN = "<background_memory>"
 FENCE_CLOSE = "</background_memory>"
 
-_BREAKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]+")
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def sanitize(field: str) -> str:
-    """One line that cannot leave the fence: control characters and breaks become spaces, ``& < >`` are escaped."""
-    line = _BREAKS.sub(" ", field).strip()
+    """One line that cannot leave the fence.
+
+    Control characters and line separators become spaces, white space is collapsed, and ``& < >`` are escaped in this
+    order, so that an escape in the record stays distinguishable.
+    """
+    line = " ".join(_BREAKS.sub(" ", field).split())
     return line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -22,9 +26,12 @@ def bullet(record: MemoryRecord) -> str:
 
 
 def block(scope_keys: Sequence[str], records: Sequence[MemoryRecord]) -> str | None:
-    """The memory block (specification, section 7); ``None`` when there is nothing to show."""
+    """The memory block (specification, section 7); ``None`` when there is nothing to show.
+
+    The first line names every scope that was read, whether it had something or not.
+    """
     if not records:
         return None
-    resource = ", ".join(sanitize(key) for key in scope_keys)
+    resource = " + ".join(sanitize(key) for key in scope_keys)
     head = f"Background memory for {resource} (may be outdated — verify before acting):"
     return "\n".join([head, FENCE_OPEN, *(bullet(record) for record in records), FENCE_CLOSE])

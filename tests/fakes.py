@@ -29,6 +29,9 @@ from app.dispatch.resolve import Defaults
 from app.errors import SwitchboardError
 from app.sessions.store import NullSessionStore
 from commands.registry import Registry
+from memory.composition import Budget
+from memory.ranker import KeywordRanker
+from memory.recall import Recall
 from memory.reflection import NullReflection, Reflection
 from memory.store import MemoryStore
 from memory.stores.null import NullStore
@@ -190,7 +193,7 @@ def ports_of(
         defaults=Defaults(default_agent, "test/scripted"),
         models=models,
         sessions=NullSessionStore(),
-        provision=Provision(memory or NullStore(), "acme", Budgets(history_chars=1000, output_tokens=99)),
+        provision=Provision(Recall(memory or NullStore(), KeywordRanker(), Budget()), "acme", Budgets(1000, 99)),
         loop=AgentLoop(clock),
         reflection=reflection or NullReflection(),
     )

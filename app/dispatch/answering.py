@@ -8,10 +8,12 @@ import structlog
 from app.agents.loop import TurnResult
 from app.channel import Chat, IncomingMessage, Reply
 from app.dispatch import wording
+from app.dispatch.entrance import Entrance
 from app.dispatch.ports import Limits, Ports
-from app.dispatch.resolve import Resolution, resolve
+from app.dispatch.resolve import resolve
 from app.dispatch.triage import Say, triage
 from app.errors import DeliveryError, StoppedByUserError, SwitchboardError
+from memory.recall import Recalled
 from memory.reflection import FinishedTurn
 
 TURN_FAILED = "turn_failed"
@@ -28,13 +30,15 @@ class Outcome:
     agent: str | None = None
     model: str | None = None
     result: TurnResult | None = None
+    recalled: Recalled | None = None
 
 
 class Answering:
     """The steps of ``Ports`` in order. Holds no state between messages."""
 
-    def __init__(self, ports: Ports, limits: Limits) -> None:
+    def __init__(self, ports: Ports, limits: Limits, entrance: Entrance) -> None:
         self._ports = ports
+        self._entrance = entrance
         self._limits = limits
 
     async def answer(self, message: IncomingMessage, chat: Chat) -> Outcome:
@@ -79,14 +83,15 @@ class Answering:
         async with asyncio.timeout(self._limits.turn_s):
             resolution = resolve(ports.agents, ports.defaults)
             model = ports.models.resolve(resolution.model)
-            session = await ports.sessions.open(message)
-            await chat.status().show(wording.THINKING)
-            request = await ports.provision.request(message, chat, resolution, model.model)
-            result = await ports.loop.run(model.provider, request, reply)
+            async with self._entrance:
+                session = await ports.sessions.open(message)
+                await chat.status().show(wording.THINKING)
+                provided = await ports.provision.provide(message, chat, resolution, model.model)
+            result = await ports.loop.run(model.provider, provided.request, reply)
             await reply.finish()
         await ports.sessions.commit(session, result.text)
         ports.reflection.schedule(FinishedTurn(message.thread_key, message.text, result.text))
-        return _ran(resolution, result)
+        return Outcome("ran", resolution.agent.name, resolution.model, result, provided.recalled)
 
     async def _close(self, reply: Reply, note: str, outcome: str) -> Outcome:
         """End a reply that failed with a note below whatever of it is visible."""
@@ -97,7 +102,3 @@ class Answering:
             _log.error(DELIVERY_FAILED, reason=str(fault))
             return Outcome("undelivered")
         return Outcome(outcome)
-
-
-def _ran(resolution: Resolution, result: TurnResult) -> Outcome:
-    return Outcome("ran", resolution.agent.name, resolution.model, result)

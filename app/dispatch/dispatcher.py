@@ -8,6 +8,7 @@ from app.channel import Address, Chat, IncomingMessage, ThreadKey
 from app.clock import Clock
 from app.dispatch import wording
 from app.dispatch.answering import Answering, Outcome
+from app.dispatch.entrance import Entrance
 from app.dispatch.ports import Limits, Ports
 from app.errors import ChannelUnavailableError
 from app.sessions.lanes import Lanes
@@ -21,7 +22,8 @@ _log = structlog.stdlib.get_logger(__name__)
 class Dispatcher:
     def __init__(self, ports: Ports, limits: Limits, clock: Clock) -> None:
         self._inbox = ports.inbox
-        self._answering = Answering(ports, limits)
+        self._entrance = Entrance()
+        self._answering = Answering(ports, limits, self._entrance)
         self._lanes = Lanes(limits.concurrent_turns)
         self._clock = clock
 
@@ -62,7 +64,8 @@ class Dispatcher:
         if message.address is not Address.FOLLOW_UP:
             return True
         try:
-            return await chat.takes_part()
+            async with self._entrance:
+                return await chat.takes_part()
         except ChannelUnavailableError as fault:
             # Most unmentioned replies are not for the bot, so silence is the lesser evil; the log says it was blind.
             _log.warning(THREAD_UNREADABLE, reason=str(fault))
@@ -81,8 +84,8 @@ class Dispatcher:
     def _account(self, outcome: Outcome, waited_s: float, took_s: float) -> None:
         """The turn's one canonical line."""
         details: dict[str, object] = {}
-        if outcome.result is not None:
-            result = outcome.result
+        if outcome.result is not None and outcome.recalled is not None:
+            result, recalled = outcome.result, outcome.recalled
             details = {
                 "agent": outcome.agent,
                 "model": outcome.model,
@@ -91,6 +94,8 @@ class Dispatcher:
                 "output_tokens": result.usage.output_tokens,
                 "cache_read_tokens": result.usage.cache_read_tokens,
                 "cache_write_tokens": result.usage.cache_write_tokens,
+                "memory_records": len(recalled.records),
+                "memory_degraded": recalled.is_degraded,
                 "first_text_ms": None if result.first_text_s is None else round(result.first_text_s * 1000),
             }
         _log.info(

@@ -8,9 +8,8 @@ from app.agents.providers.base import ModelRequest
 from app.channel import Chat, IncomingMessage
 from app.dispatch import wording
 from app.dispatch.resolve import Resolution
-from memory.recall import recall
-from memory.scope import scopes_of
-from memory.store import MemoryStore
+from memory.recall import Recall, Recalled
+from memory.scope import request_scopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,29 +18,35 @@ class Budgets:
 
     history_chars: int
     output_tokens: int
-    memory_records: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Provisioned:
+    """A model call, and the memory that went into it."""
+
+    request: ModelRequest
+    recalled: Recalled
 
 
 class Provision:
-    def __init__(self, memory: MemoryStore, organization: str, budgets: Budgets) -> None:
+    def __init__(self, memory: Recall, organization: str, budgets: Budgets) -> None:
         self._memory = memory
         self._organization = organization
         self._budgets = budgets
 
-    async def request(self, message: IncomingMessage, chat: Chat, resolution: Resolution, model: str) -> ModelRequest:
+    async def provide(self, message: IncomingMessage, chat: Chat, resolution: Resolution, model: str) -> Provisioned:
         """The model call this message asks for. Raises ``ChannelUnavailableError``."""
-        scopes = tuple(
-            scopes_of(organization=self._organization, channel_id=message.channel_id, user_id=message.user_id)
-        )
-        history, memory, asker = await asyncio.gather(
+        scopes = request_scopes(self._organization, user_id=message.user_id, channel_id=message.channel_id)
+        history, recalled, asker = await asyncio.gather(
             chat.history(),
-            recall(self._memory, scopes, message.text, self._budgets.memory_records),
+            self._memory.recall(message.thread_key, scopes, message.text),
             chat.asker(),
         )
-        return ModelRequest(
+        request = ModelRequest(
             model=model,
-            system=system_prompt(memory, resolution.agent.prompt),
+            system=system_prompt(recalled.block, resolution.agent.prompt),
             messages=conversation(history, asker, message.text or wording.BARE_MENTION, self._budgets.history_chars),
             max_output_tokens=self._budgets.output_tokens,
             effort=resolution.effort,
         )
+        return Provisioned(request, recalled)

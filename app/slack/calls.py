@@ -107,7 +107,8 @@ class SlackCalls:
                 response = await api_call(method, json=given)
         except SlackApiError as fault:
             raise _meaning(method, fault) from fault
-        except (aiohttp.ClientError, TimeoutError, SlackRequestError, OSError) as fault:
+        except (aiohttp.ClientError, TimeoutError, SlackRequestError, OSError, AttributeError) as fault:
+            # AttributeError: what the SDK raises over an answer that is no JSON object, such as a proxy's.
             raise SlackLostError(f"{method}: {type(fault).__name__}") from fault
         return cast("Mapping[str, Any]", cast("Any", response).data)
 

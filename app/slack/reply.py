@@ -39,6 +39,8 @@ class SlackReply:
         self._heeds_text = True
         self._writer: asyncio.Task[None] | None = None
         self._failure: SwitchboardError | None = None
+        self._is_whole = True
+        """Whether everything that was written is visible, as far as the writer knows."""
 
     def write(self, text: str) -> None:
         """Raises what ended the writer, so that a producer stops at its next word."""
@@ -47,6 +49,7 @@ class SlackReply:
         self._answer.write(text)
         if self._heeds_text:
             self._more.set()
+        self._is_whole = False
         if self._writer is None or self._writer.done():
             self._writer = self._spawn(self._run(), name="reply_writer", last=True)
 
@@ -55,6 +58,8 @@ class SlackReply:
         self._more.set()
         if self._writer is not None:
             await asyncio.shield(self._writer)
+        if self._failure is None and not self._is_whole:
+            self._failure = DeliveryError("the writer broke off")
         if self._failure is not None:
             raise self._failure
 
@@ -68,6 +73,7 @@ class SlackReply:
         while True:
             match self._answer.next_step(self._clock.monotonic()):
                 case Done():
+                    self._is_whole = True
                     return
                 case Failed(reason):
                     self._failure = DeliveryError(reason)

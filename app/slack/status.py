@@ -10,6 +10,8 @@ from app.slack.posting import Thread
 from app.slack.reply import Spawn
 
 STATUS_REFUSED = "slack_status_refused"
+SHOW_AFTER_S = 0.15
+"""An answer that comes at once needs no line that says it is coming."""
 REFRESH_S = 60.0
 """Slack clears a status after two minutes without news."""
 
@@ -25,29 +27,24 @@ class SlackStatus:
         self._clock = clock
         self._spawn = spawn
         self._keeping: asyncio.Task[None] | None = None
-        self._is_settled = True
-        self._may_linger = False
+        self._is_under_way = False
+        """A call was begun and its end not seen: what it says may appear at any time."""
+        self._is_shown = False
 
     async def show(self, text: str) -> None:
         self._stop_keeping()
-        self._is_settled = False
         self._keeping = self._spawn(self._keep(text), name="status", last=True)
 
     def replied(self) -> None:
-        """A message of the bot has become visible, which clears the status on Slack's side.
-
-        A status call that is still under way may arrive after it and would stay.
-        """
-        self._may_linger = not self._is_settled
+        """A message of the bot has become visible, which clears the status on Slack's side."""
         self._stop_keeping()
+        self._is_shown = False
 
     async def clear(self) -> None:
-        keeping, self._keeping = self._keeping, None
-        if keeping is None and not self._may_linger:
-            return
-        if keeping is not None:
-            keeping.cancel()
-        self._spawn(self._set(""), name="status", last=True)
+        self._stop_keeping()
+        if self._is_shown or self._is_under_way:
+            self._is_shown = self._is_under_way = False
+            self._spawn(self._set(""), name="status", last=True)
 
     def _stop_keeping(self) -> None:
         if self._keeping is not None:
@@ -55,8 +52,13 @@ class SlackStatus:
             self._keeping = None
 
     async def _keep(self, text: str) -> None:
-        while await self._set(text):
-            self._is_settled = True
+        await self._clock.sleep(SHOW_AFTER_S)
+        while True:
+            self._is_under_way = True
+            self._is_shown = await self._set(text)
+            self._is_under_way = False
+            if not self._is_shown:
+                return
             await self._clock.sleep(REFRESH_S)
 
     async def _set(self, text: str) -> bool:

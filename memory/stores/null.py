@@ -2,11 +2,51 @@
 
 from collections.abc import Sequence
 
-from memory.record import MemoryRecord
+from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
+from memory.store import EraseReceipt, Query, Retrieved
 
 
 class NullStore:
-    """Empty for every scope, so that a turn runs the same steps with memory off as with it on."""
+    """Empty for every scope, so that a turn runs the same steps with memory off as with it on.
 
-    async def retrieve(self, scope_key: str, query: str, limit: int) -> Sequence[MemoryRecord]:  # noqa: ARG002 - the port's
+    It holds nothing to release either, so it answers after ``aclose`` as before.
+    """
+
+    async def retrieve(self, scope_key: str, query: Query) -> Retrieved:  # noqa: ARG002 - the port's
+        return Retrieved()
+
+    async def standing(self, scope_key: str, limit: int) -> Sequence[MemoryRecord]:  # noqa: ARG002 - the port's
         return ()
+
+    async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:  # noqa: ARG002 - the port's
+        return ()
+
+    async def write(
+        self,
+        scope_key: str,  # noqa: ARG002 - the port's
+        candidates: Sequence[MemoryCandidate],  # noqa: ARG002 - the port's
+    ) -> WriteCounts:
+        return WriteCounts()
+
+    async def list(
+        self,
+        scope_key: str,  # noqa: ARG002 - the port's
+        limit: int,  # noqa: ARG002 - the port's
+        *,
+        query: str = "",  # noqa: ARG002 - the port's
+        kind: Kind | None = None,  # noqa: ARG002 - the port's
+        before: int | None = None,  # noqa: ARG002 - the port's
+    ) -> Sequence[MemoryRecord]:
+        return ()
+
+    async def forget(self, scope_key: str, record_id: str) -> bool:  # noqa: ARG002 - the port's
+        return False
+
+    async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:  # noqa: ARG002 - the port's
+        return EraseReceipt()
+
+    async def erase_thread(self, thread_key: str) -> EraseReceipt:  # noqa: ARG002 - the port's
+        return EraseReceipt()
+
+    async def aclose(self) -> None:
+        """Nothing is open."""

@@ -23,21 +23,12 @@ from app.errors import (
     StoppedByUserError,
 )
 from commands.registry import Command, Registry
-from memory.record import MemoryRecord
+from memory.ranker import KeywordRanker
+from memory.record import MemoryCandidate
 from memory.reflection import FinishedTurn
+from memory.store import MemoryStore
+from memory.stores.inprocess import InProcessStore
 from tests.fakes import EPOCH, FakeChat, ManualClock, OneModel, ScriptedProvider, message, ports_of, until
-
-
-class OneRecord:
-    """A memory that knows one thing, in every scope whose key is given."""
-
-    def __init__(self, scope_key: str, text: str) -> None:
-        self.record = MemoryRecord("mem:x:1", scope_key, "fact", text, "slack:C9:1.0", EPOCH)
-        self.asked: list[str] = []
-
-    async def retrieve(self, scope_key: str, query: str, limit: int) -> Sequence[MemoryRecord]:
-        self.asked.append(scope_key)
-        return [self.record] if scope_key == self.record.scope_key else []
 
 
 class KeptReflections:
@@ -54,7 +45,7 @@ class House:
     def __init__(
         self,
         *scripts: Sequence[str | Exception | Completed | asyncio.Event],
-        memory: OneRecord | None = None,
+        memory: MemoryStore | None = None,
         commands: Registry | None = None,
         turn_s: float = 60.0,
         default_agent: str = "general",
@@ -103,14 +94,33 @@ async def test_the_model_sees_the_thread_with_names_and_the_question_last() -> N
 
 
 async def test_memory_stands_before_the_instructions_and_only_the_askers_own_scopes_are_read() -> None:
-    memory = OneRecord("user:slack:U1", "prefers <short> answers")
+    """Specification, sections 7 and 21; criterion "Enabled + seeded store prepends the advisory block"."""
+    memory = InProcessStore(ranker=KeywordRanker(), now=lambda: EPOCH)
+    for key in ("org:acme", "channel:slack:C1", "user:slack:U1", "user:slack:U2", "channel:slack:C2"):
+        await memory.write(key, [MemoryCandidate("fact", f"ports <are> known to {key}", "slack:C9:1.0")])
     house = House(memory=memory)
-    await house.dispatcher.handle(message("hi"), house.chat)
-    assert memory.asked == ["org:acme", "channel:slack:C1", "user:slack:U1"]
+    await house.dispatcher.handle(message("which ports?"), house.chat)
     block, prompt = house.provider.requests[0].system
-    assert block.splitlines()[0].startswith("Background memory for org:acme, channel:slack:C1, user:slack:U1")
-    assert "- prefers &lt;short&gt; answers (source: slack:C9:1.0)" in block
+    assert block.splitlines() == [
+        "Background memory for org:acme + channel:slack:C1 + user:slack:U1 (may be outdated — verify before acting):",
+        "<background_memory>",
+        "- ports &lt;are&gt; known to org:acme (source: slack:C9:1.0)",
+        "- ports &lt;are&gt; known to channel:slack:C1 (source: slack:C9:1.0)",
+        "- ports &lt;are&gt; known to user:slack:U1 (source: slack:C9:1.0)",
+        "</background_memory>",
+    ]
     assert prompt == GENERAL_PROMPT
+
+
+async def test_a_refused_message_touches_no_memory() -> None:
+    """Trap 45."""
+    memory = InProcessStore(ranker=KeywordRanker(), now=lambda: EPOCH)
+    await memory.write("org:acme", [MemoryCandidate("fact", "x marks the spot", "slack:C9:1.0")])
+    house = House(memory=memory)
+    await house.dispatcher.handle(message("x " * 200), house.chat)
+    await House(memory=memory, default_agent="nobody").dispatcher.handle(message("x"), house.chat)
+    (record,) = await memory.list("org:acme", 5)
+    assert (record.use_count, record.last_used_at) == (0, None)
 
 
 async def test_a_message_is_claimed_once_by_event_and_by_place() -> None:

@@ -174,7 +174,9 @@ def test_an_unknown_variable_in_dotenv_is_refused_too(tmp_path: Path) -> None:
 
 def test_a_key_in_the_file_is_refused_with_the_way_to_go(tmp_path: Path) -> None:
     (fault,) = faults_of(tmp_path, f"providers:\n  openai:\n    api_key: {MARKER}\n")
-    assert fault.startswith("providers.openai.api_key (switchboard.yaml line 3): a key does not belong into the file")
+    assert fault.startswith(
+        "providers.openai.api_key (switchboard.yaml line 3): a secret does not belong into the file"
+    )
     assert "api_key_env" in fault
 
 
@@ -223,6 +225,29 @@ def test_one_fault_causes_no_second_one(tmp_path: Path) -> None:
         "slack.mode",
         "defaults.model",
     ]
+
+
+def test_the_memory_services_token_comes_from_the_variable_the_settings_name(tmp_path: Path) -> None:
+    (tmp_path / "switchboard.yaml").write_text("memory: {worker: {token_env: OUR_TOKEN}}", encoding="utf-8")
+    settings = load(environ={"OUR_TOKEN": MARKER, "MEMORY_TOKEN": "other"}, directory=tmp_path, playground=True)
+    assert settings.memory.worker.token is not None
+    assert settings.memory.worker.token.get_secret_value() == MARKER
+    assert MARKER not in repr(settings)
+    (fault,) = faults_of(tmp_path, f"memory:\n  worker:\n    token: {MARKER}\n")
+    assert "does not belong into the file" in fault
+    assert MARKER not in fault
+
+
+def test_an_embedding_model_needs_a_known_provider_or_the_local_one(tmp_path: Path) -> None:
+    assert (
+        load(
+            environ={"SWITCHBOARD_MEMORY__EMBEDDING": "local/minilm"}, directory=tmp_path, playground=True
+        ).memory.embedding
+        == "local/minilm"
+    )
+    (fault,) = faults_of(tmp_path, "memory: {embedding: nobody/x}")
+    assert fault.startswith("memory.embedding")
+    assert "known are anthropic, local, offline, openai" in fault
 
 
 def test_no_fault_ever_shows_the_value_it_is_about(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Names, status, posting and identity over a Web API that answers as scripted."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from aiohttp import web
 from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
@@ -28,8 +30,21 @@ from app.slack.outcome import Refusal, refusal_of
 from app.slack.payloads import Identity
 from app.slack.posting import Posting, Thread
 from app.slack.reply import SlackReply
-from app.slack.status import REFRESH_S, SlackStatus
+from app.slack.status import REFRESH_S, SHOW_AFTER_S, SlackStatus
 from tests.fakes import ManualClock, until
+
+
+@asynccontextmanager
+async def open_server(handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> AsyncGenerator[str]:
+    runner = web.ServerRunner(web.Server(handler))
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
 
 THREAD = Thread("C1", "1.0", "T1", "U1", "1.0")
 
@@ -182,21 +197,32 @@ class TickingClock(ManualClock):
 
 
 async def test_a_status_is_kept_alive_until_it_is_cleared() -> None:
-    calls, clock, background = ScriptedCalls(), TickingClock(2), Background()
+    calls, clock, background = ScriptedCalls(), TickingClock(3), Background()
     card = status_card(calls, clock, background)
     await card.show("thinking")
     await until(lambda: len(statuses(calls)) == 3)
-    assert clock.slept == [REFRESH_S, REFRESH_S]
+    assert clock.slept == [SHOW_AFTER_S, REFRESH_S, REFRESH_S]
     await card.clear()
     await until(lambda: statuses(calls)[-1] == "" and len(background) == 0)
     assert statuses(calls) == ["thinking"] * 3 + [""]
 
 
-async def test_a_status_that_was_answered_needs_no_clearing() -> None:
+async def test_an_answer_that_comes_at_once_needs_no_status_and_no_clearing() -> None:
     calls, background = ScriptedCalls(), Background()
     card = status_card(calls, TickingClock(0), background)
     await card.show("thinking")
+    card.replied()
+    await card.clear()
+    await until(lambda: len(background) == 0)
+    assert statuses(calls) == []
+
+
+async def test_a_status_that_was_answered_needs_no_clearing() -> None:
+    calls, background = ScriptedCalls(), Background()
+    card = status_card(calls, TickingClock(1), background)
+    await card.show("thinking")
     await until(lambda: statuses(calls) == ["thinking"])
+    await asyncio.sleep(0)
     await asyncio.sleep(0)
     card.replied()
     await card.clear()
@@ -206,12 +232,13 @@ async def test_a_status_that_was_answered_needs_no_clearing() -> None:
 
 async def test_a_status_that_may_arrive_after_the_answer_is_cleared() -> None:
     calls, background = ScriptedCalls(), Background()
-    card = status_card(calls, TickingClock(0), background)
+    card = status_card(calls, TickingClock(1), background)
     await card.show("thinking")
+    await until(lambda: statuses(calls) == ["thinking"])
     card.replied()
     await card.clear()
     await until(lambda: len(background) == 0)
-    assert statuses(calls)[-1:] == [""]
+    assert statuses(calls) == ["thinking", ""]
 
 
 async def test_a_refused_status_is_not_kept() -> None:
@@ -275,3 +302,35 @@ async def test_an_answer_without_words_makes_no_call() -> None:
     await answer.finish()
     await answer.abandon()
     assert calls.made == []
+
+
+async def test_a_writer_that_breaks_does_not_pass_for_a_finished_answer() -> None:
+    calls = ScriptedCalls(chat_postMessage=[RuntimeError("a bug")])
+    answer = reply(calls, Background())
+    answer.write("hello")
+    with pytest.raises(DeliveryError, match="broke off"):
+        await answer.finish()
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "status"),
+    [
+        ("<html>log in</html>", "text/html", 200),
+        ("", "application/json", 200),
+        ("{", "application/json", 200),
+        ("[1]", "application/json", 200),
+        ("a proxy's words", "text/plain", 200),
+        ("<html>bad gateway</html>", "text/html", 502),
+        ('{"ok": false}', "application/json", 200),
+        ('{"ok": false, "error": "internal_error"}', "application/json", 200),
+    ],
+)
+async def test_an_answer_that_is_not_slacks_counts_as_lost(body: str, media_type: str, status: int) -> None:
+    async def answer_anything(_request: web.BaseRequest) -> web.Response:
+        return web.Response(text=body, content_type=media_type, status=status)
+
+    async with open_server(answer_anything) as address:
+        calls = SlackCalls(web_client(None, api_url=f"{address}/api/", token="xoxb-x"))
+        with pytest.raises(SlackLostError) as lost:
+            await calls.call("chat.postMessage", {"channel": "C1"})
+    assert body not in str(lost.value) or not body

@@ -5,7 +5,7 @@ import itertools
 import secrets
 from typing import Self
 
-from aiohttp import ClientSession, web
+from aiohttp import ClientSession, TCPConnector, web
 
 from app.playground.delivery.envelope import (
     Acked,
@@ -49,7 +49,8 @@ class Delivery:
         self.sockets = SocketMode(origin, workspace.clock, self._log, self.pulse.beat)
         self.interactions = Interactions(workspace, origin, self.ask)
         self._gate = Gate(self._start)
-        self._session = ClientSession()
+        # Slack waits for no connection to become free.
+        self._session = ClientSession(connector=TCPConnector(limit=0))
         self._http = HttpMode(self._session, self._log)
         self._under_way: set[asyncio.Task[None]] = set()
         self._failures: list[Exception] = []

@@ -1,0 +1,73 @@
+"""The benchmarks' command line: which of them run, how much of each, and the exit status."""
+
+import argparse
+import os
+import platform
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from benchmarks import burst, first_text, starting, throughput
+from benchmarks.children import BenchmarkError
+from benchmarks.tables import Table, render
+
+Run = Callable[[bool], Iterable[Table]]
+"""Takes whether it shall be quick."""
+
+BENCHMARKS: dict[str, Run] = {
+    "first-text": lambda quick: [first_text.run(first_text.QUICK if quick else first_text.FULL)],
+    "throughput": lambda quick: [throughput.run(throughput.QUICK if quick else throughput.FULL)],
+    "burst": lambda quick: burst.run(burst.QUICK if quick else burst.FULL),
+    "start": lambda quick: [starting.run(starting.QUICK if quick else starting.FULL)],
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The exit status: 1 when a benchmark could not run; a missed aim is only printed."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _leave)
+    print(machine())
+    status = 0
+    for name in options.only:
+        began_s = time.monotonic()
+        try:
+            for table in BENCHMARKS[name](options.quick):
+                print(f"\n{render(table)}", flush=True)
+        except BenchmarkError as error:
+            print(f"\n{name} could not run: {error}", flush=True)
+            status = 1
+        print(f"  took {time.monotonic() - began_s:.0f} s; load now: {load()}", flush=True)
+    return status
+
+
+def machine() -> str:
+    """What the figures depend on most."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}, {python}; load before: {load()}"
+
+
+def load() -> str:
+    """The last minute's load average: what else the machine did, and the benchmark itself."""
+    return f"{os.getloadavg()[0]:.2f}"
+
+
+def _leave(number: int, _frame: object) -> None:
+    """As Ctrl-C does it: what was started is ended on the way out."""
+    sys.exit(128 + number)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks", description="Measure what the README claims.")
+    parser.add_argument("--quick", action="store_true", help="fewer of everything: under 40 seconds")
+    parser.add_argument("--only", type=names, default=list(BENCHMARKS), help=f"of {','.join(BENCHMARKS)}")
+    return parser
+
+
+def names(text: str) -> list[str]:
+    """Raises ``argparse.ArgumentTypeError`` for a benchmark that does not exist."""
+    names = text.split(",")
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    return names

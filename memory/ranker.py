@@ -1,0 +1,65 @@
+"""How matching records are ordered: the ranker's port, and the reference ranker."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from memory.record import MemoryRecord, Status
+from memory.scorer import KEYWORD_WEIGHT, RECENCY_WEIGHT, keyword_match, score
+from memory.store import Hit
+from memory.text import tokenize
+
+NO_SIMILARITY: Mapping[str, float] = {}
+
+
+class Ranker(Protocol):
+    """Pure. Adapters: keyword (the reference), relevance."""
+
+    def rank(
+        self,
+        records: Sequence[MemoryRecord],
+        query: str,
+        now: datetime,
+        similarity: Mapping[str, float] = NO_SIMILARITY,
+    ) -> list[Hit]:
+        """Every active record of one scope's pool that matches, best first, equals in the order given.
+
+        ``similarity`` has the cosine of query and record by record id, where there are vectors for both.
+        """
+        ...
+
+    def pooled(self, hits: Sequence[Hit], query: str) -> list[Hit]:
+        """The hits of several scopes as one list, best first, equals in the order given."""
+        ...
+
+
+class KeywordRanker:
+    """The reference formula, exactly: 0.7 · keyword match + 0.3 · recency, gated by the match (section 5)."""
+
+    def rank(
+        self,
+        records: Sequence[MemoryRecord],
+        query: str,
+        now: datetime,
+        similarity: Mapping[str, float] = NO_SIMILARITY,  # noqa: ARG002 - the reference knows words only
+    ) -> list[Hit]:
+        tokens = tokenize(query)
+        if not tokens:
+            return []
+        hits = [
+            Hit(record, score(match, record, now))
+            for record in records
+            if record.status is Status.ACTIVE and (match := keyword_match(tokens, record)) > 0
+        ]
+        return sorted(hits, key=lambda hit: -hit.score)
+
+    def pooled(self, hits: Sequence[Hit], query: str) -> list[Hit]:
+        """Scored again: being returned has just made every one of them recent (section 22)."""
+        tokens = tokenize(query)
+        fresh = [Hit(hit.record, KEYWORD_WEIGHT * keyword_match(tokens, hit.record) + RECENCY_WEIGHT) for hit in hits]
+        return sorted(fresh, key=lambda hit: -hit.score)
+
+
+def matches_any(query: str, record: MemoryRecord) -> bool:
+    """Whether a listing filtered by ``query`` shows the record: some token of it is the record's."""
+    return keyword_match(tokenize(query), record) > 0

@@ -1,0 +1,177 @@
+"""The durable store: one SQLite file for each scope, so that no question can reach another scope's records."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import structlog
+
+from memory.engine import checked
+from memory.ranker import Ranker
+from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
+from memory.store import EraseReceipt, Query, Retrieved, StoreUnavailableError
+from memory.stores import sqlite_erasing, sqlite_finding, sqlite_vectors, sqlite_writing
+from memory.stores.sqlite_files import Lane, ScopeFile, in_lane
+from memory.stores.sqlite_finding import Listing, Search
+from memory.stores.sqlite_handles import DEFAULT_BOUNDS, Bounds, Handles
+from memory.stores.sqlite_writing import Batch
+from memory.text import storable
+
+_log = structlog.stdlib.get_logger(__name__)
+
+MEMORY_DEGRADED = "memory_degraded"
+USE_UNCOUNTED = "memory_use_uncounted"
+
+Found = TypeVar("Found")
+
+
+class SqliteStore:
+    """Over ``directory``. Every statement runs in a thread; other processes may use the same directory."""
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        ranker: Ranker,
+        now: Callable[[], datetime],
+        cap: int | None = 500,
+        bounds: Bounds = DEFAULT_BOUNDS,
+    ) -> None:
+        """``cap``: how many active records a scope may hold; ``None`` for any number."""
+        self._directory = directory
+        self._ranker = ranker
+        self._now = now
+        self._cap = cap
+        self._bounds = bounds
+        self._executor = ThreadPoolExecutor(bounds.threads, thread_name_prefix="memory")
+        self._handles = Handles(directory, self._executor, bounds)
+        self._warned: set[tuple[str, str]] = set()
+        self._is_closed = False
+
+    async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
+        search = Search(query, self._ranker, self._now())
+        found = await self._look(scope_key, partial(sqlite_finding.retrieve, search=search))
+        if found is None:
+            return Retrieved(is_degraded=True)
+        hits, is_counted = found
+        self._note(USE_UNCOUNTED, scope_key, None if is_counted else "the file could not be written just now")
+        return Retrieved(tuple(hits))
+
+    async def standing(self, scope_key: str, limit: int) -> Sequence[MemoryRecord]:
+        return await self._look(scope_key, partial(sqlite_finding.standing, limit=limit)) or []
+
+    async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
+        return await self._look(scope_key, partial(sqlite_finding.get, ids=ids)) or []
+
+    async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate]) -> WriteCounts:
+        self._require_open()
+        for candidate in candidates:
+            checked(candidate)
+        if not candidates:
+            return WriteCounts()
+        batch = Batch(tuple(candidates), self._now(), self._cap)
+        return await self._change(scope_key, partial(sqlite_writing.write, batch=batch))
+
+    async def list(
+        self, scope_key: str, limit: int, *, query: str = "", kind: Kind | None = None, before: int | None = None
+    ) -> Sequence[MemoryRecord]:
+        listing = Listing(limit, query, kind, before)
+        return await self._ask(scope_key, partial(sqlite_finding.listed, listing=listing))
+
+    async def forget(self, scope_key: str, record_id: str) -> bool:
+        return await self._change(scope_key, partial(sqlite_writing.forget, record_id=record_id))
+
+    async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:
+        if record_id is None:
+            erased = await self._change(scope_key, sqlite_erasing.erase_scope)
+        else:
+            erased = await self._change(scope_key, partial(sqlite_erasing.erase_record, record_id=record_id))
+            await self._handles.drop_snapshot(scope_key)
+        return EraseReceipt(erased, int(erased > 0))
+
+    async def erase_thread(self, thread_key: str) -> EraseReceipt:
+        """As the port says, scope by scope: when a file cannot be looked at, the others are erased before it raises."""
+        self._require_open()
+        source = storable(thread_key)
+        receipt = EraseReceipt()
+        failures: list[str] = []
+        for shard in await self._in_place(partial(sqlite_erasing.shards, self._directory)):
+            for path in await self._in_place(partial(sqlite_erasing.files_in, shard)):
+                try:
+                    receipt += await self._erase_from(path, source)
+                except (sqlite3.Error, OSError, StoreUnavailableError) as exc:
+                    failures.append(f"{path}: {exc}")
+        if failures:
+            told = f"{receipt.records} records of {receipt.scopes} scopes were erased"
+            raise StoreUnavailableError(f"{told}, but {len(failures)} files could not be looked at: {failures[0]}")
+        return receipt
+
+    async def unembedded(self, scope_key: str, model: str, limit: int) -> Sequence[MemoryRecord]:
+        return await self._ask(scope_key, partial(sqlite_vectors.unembedded, model=model, limit=limit))
+
+    async def keep_vectors(self, scope_key: str, model: str, vectors: Mapping[str, tuple[float, ...]]) -> int:
+        return await self._change(scope_key, partial(sqlite_vectors.keep_vectors, model=model, vectors=vectors))
+
+    async def aclose(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            await self._handles.close()
+            await asyncio.to_thread(self._executor.shutdown)
+
+    async def _look(self, scope_key: str, work: Callable[[ScopeFile], Found]) -> Found | None:
+        """Read; ``None`` and one warning until it works again when that is not possible."""
+        self._require_open()
+        try:
+            found = await self._ask(scope_key, work)
+        except StoreUnavailableError as exc:
+            self._note(MEMORY_DEGRADED, scope_key, str(exc))
+            return None
+        self._note(MEMORY_DEGRADED, scope_key, None)
+        return found
+
+    async def _ask(self, scope_key: str, work: Callable[[ScopeFile], Found]) -> Found:
+        """Read. Raises ``StoreUnavailableError`` when that is not possible."""
+        async with self._handles.lease(scope_key) as file:
+            return await self._in_lane(file, file.reads, work)
+
+    async def _change(self, scope_key: str, work: Callable[[ScopeFile], Found]) -> Found:
+        """Write. Raises ``StoreUnavailableError`` when that is not possible; nothing has changed then."""
+        async with self._handles.lease(scope_key) as file:
+            return await self._in_lane(file, file.writes, work)
+
+    async def _in_lane(self, file: ScopeFile, lane: Lane, work: Callable[[ScopeFile], Found]) -> Found:
+        try:
+            return await in_lane(self._executor, file, lane, partial(work, file))
+        except (sqlite3.Error, OSError) as exc:
+            raise StoreUnavailableError(f"the memory file {file.path} cannot be used: {exc}") from exc
+
+    async def _erase_from(self, path: Path, thread_key: str) -> EraseReceipt:
+        """Erase what the thread taught to the scope of that file."""
+        peek = partial(sqlite_erasing.scope_taught_by, path, thread_key, self._bounds.timeout_s)
+        scope_key = await self._in_place(peek)
+        if scope_key is None:
+            return EraseReceipt()
+        erased = await self._change(scope_key, partial(sqlite_erasing.erase_from_thread, thread_key=thread_key))
+        await self._handles.drop_snapshot(scope_key)
+        return EraseReceipt(erased, int(erased > 0))
+
+    async def _in_place(self, work: Callable[[], Found]) -> Found:
+        async with self._handles.place():
+            return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+    def _note(self, event: str, scope_key: str, reason: str | None) -> None:
+        """Warn of what is wrong with a scope, once until it has been right again (no reason)."""
+        if reason is None:
+            self._warned.discard((event, scope_key))
+        elif (event, scope_key) not in self._warned:
+            self._warned.add((event, scope_key))
+            _log.warning(event, scope=scope_key, reason=reason)
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise StoreUnavailableError("the memory store is closed")

@@ -1,0 +1,81 @@
+"""Erasing from SQLite files: a record, a scope, or what one thread taught to any scope."""
+
+import sqlite3
+from pathlib import Path
+
+from memory.stores.sqlite_files import COMPANIONS, SUFFIX, ScopeFile, connect, sync_directory
+from memory.stores.sqlite_rows import sequence_in
+from memory.stores.sqlite_schema import scope_key_of, version
+from memory.stores.sqlite_scrubbing import delete_all, delete_by_sequence, delete_by_thread, scrub_if_owed
+
+
+def erase_record(file: ScopeFile, record_id: str) -> int:
+    sequence = sequence_in(file.scope_key, record_id)
+    connection = None if sequence is None else file.writer()
+    if connection is None or sequence is None:
+        return 0
+    erased = delete_by_sequence(connection, file.scope_key, sequence)
+    scrub_if_owed(connection)
+    return erased
+
+
+def erase_scope(file: ScopeFile) -> int:
+    """Remove the file; when another process has it open, what is in it. In the write lane; closes the read lane."""
+    with file.reads.thread:
+        file.distrust(file.reads)
+        file.drop_snapshot()
+    connection = file.writer()
+    if connection is None:
+        return 0
+    if not _is_alone(connection):
+        erased = delete_all(connection, file.scope_key)
+        scrub_if_owed(connection)
+        return erased
+    connection.execute("BEGIN EXCLUSIVE")
+    erased = int(connection.execute("SELECT count(*) FROM records").fetchone()[0])
+    _unlink(file.path)
+    file.distrust(file.writes)
+    return erased
+
+
+def erase_from_thread(file: ScopeFile, thread_key: str) -> int:
+    connection = file.writer()
+    if connection is None:
+        return 0
+    erased = delete_by_thread(connection, file.scope_key, thread_key)
+    scrub_if_owed(connection)
+    return erased
+
+
+def scope_taught_by(path: Path, thread_key: str, timeout_s: float) -> str | None:
+    """The scope of the file if it has anything from that thread."""
+    connection = connect(path, timeout_s=timeout_s)
+    try:
+        if not version(connection):
+            return None
+        found = connection.execute("SELECT 1 FROM records WHERE source_thread_key = ? LIMIT 1", (thread_key,))
+        return scope_key_of(connection) if found.fetchone() else None
+    finally:
+        connection.close()
+
+
+def shards(directory: Path) -> list[Path]:
+    return sorted(each for each in directory.iterdir() if each.is_dir()) if directory.is_dir() else []
+
+
+def files_in(shard: Path) -> list[Path]:
+    return sorted(shard.glob(f"*{SUFFIX}"))
+
+
+def _is_alone(connection: sqlite3.Connection) -> bool:
+    """Whether no other connection has the file open: only then can it leave its log behind."""
+    try:
+        return connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0] == "delete"
+    except sqlite3.OperationalError:
+        return False
+
+
+def _unlink(path: Path) -> None:
+    for name in (path, *(path.with_name(path.name + companion) for companion in COMPANIONS)):
+        name.unlink(missing_ok=True)
+    sync_directory(path.parent)

@@ -1,0 +1,132 @@
+"""The files a SQLite store has open: a bounded number of them, and a bounded number of records in memory."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import Executor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory.store import StoreUnavailableError
+from memory.stores.sqlite_files import LONG_LOG, ScopeFile, in_lane, path_of
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a SQLite store may take of the machine."""
+
+    handles: int = 64
+    """Open files."""
+    records: int = 10_000
+    """Records of all scopes together that stay in memory after a search."""
+    timeout_s: float = 5.0
+    """How long a write waits for another process that holds the file."""
+    threads: int = 16
+
+
+DEFAULT_BOUNDS = Bounds()
+
+
+class Handles:
+    """At most ``limit`` files are in use at once and open while idle, those used last; each has two connections."""
+
+    def __init__(self, directory: Path, executor: Executor, bounds: Bounds) -> None:
+        self._directory = directory
+        self._executor = executor
+        self._bounds = bounds
+        self._places = asyncio.Semaphore(bounds.handles)
+        self._files: OrderedDict[str, ScopeFile] = OrderedDict()
+        self._tending: set[asyncio.Future[None]] = set()
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @asynccontextmanager
+    async def place(self) -> AsyncGenerator[None]:
+        """The right to work on one file. Raises ``StoreUnavailableError`` once the store is closed."""
+        async with self._places:
+            if self._is_closed:
+                raise StoreUnavailableError("the memory store is closed")
+            yield
+
+    @asynccontextmanager
+    async def lease(self, scope_key: str) -> AsyncGenerator[ScopeFile]:
+        """The scope's file, kept open for the length of the block at least."""
+        async with self.place():
+            file = self._files.get(scope_key) or self.unshared(scope_key)
+            self._files[scope_key] = file
+            self._files.move_to_end(scope_key)
+            file.users += 1
+            try:
+                await self._make_room()
+                yield file
+            finally:
+                file.users -= 1
+                self._trim()
+                self._tend(file)
+
+    def unshared(self, scope_key: str) -> ScopeFile:
+        """The scope's file outside the pool, for whoever closes it."""
+        path = path_of(self._directory, scope_key)
+        return ScopeFile(path, scope_key, timeout_s=self._bounds.timeout_s)
+
+    async def drop_snapshot(self, scope_key: str) -> None:
+        """Let go of a scope's records in memory, once nobody is looking at them."""
+        file = self._files.get(scope_key)
+        if file is not None:
+            await in_lane(self._executor, file, file.reads, file.drop_snapshot)
+
+    async def close(self) -> None:
+        """Wait for whoever is at work, then close everything."""
+        self._is_closed = True
+        for _ in range(self._bounds.handles):
+            await self._places.acquire()
+        if self._tending:
+            await asyncio.wait(self._tending)
+        for file in self._files.values():
+            await self._in_thread(file.close)
+        self._files.clear()
+        for _ in range(self._bounds.handles):
+            self._places.release()
+
+    async def _make_room(self) -> None:
+        """Close the files used longest ago. Whoever asks for one meanwhile waits, and opens it again."""
+        idle = [key for key, file in self._files.items() if not file.users]
+        for scope_key in idle[: max(0, len(self._files) - self._bounds.handles)]:
+            file = self._files[scope_key]
+            file.users += 1
+            try:
+                await self._in_thread(file.close)
+            finally:
+                file.users -= 1
+            if not file.users:
+                del self._files[scope_key]
+
+    def _trim(self) -> None:
+        """Forget what was read longest ago, beyond the number of records to keep."""
+        kept = 0
+        for file in reversed(self._files.values()):
+            snapshot = file.snapshot
+            kept += 0 if snapshot is None else len(snapshot.records)
+            if kept > self._bounds.records:
+                file.snapshot = None
+
+    def _tend(self, file: ScopeFile) -> None:
+        """Have a long log carried over into its file, while nobody waits for that."""
+        if file.log_length < LONG_LOG:
+            return
+        file.log_length = 0
+        file.users += 1
+        tending = asyncio.get_running_loop().run_in_executor(self._executor, file.shorten_log)
+        self._tending.add(tending)
+
+        def done(_: asyncio.Future[None]) -> None:
+            file.users -= 1
+            self._tending.discard(tending)
+
+        tending.add_done_callback(done)
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._executor, work)

@@ -1,0 +1,124 @@
+"""Changing a scope's SQLite file: what the engine plans, applied in one transaction."""
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.engine import Dedup, Insert, Restate, deduped, mint_record, plan_eviction, plan_write, restated
+from memory.record import MemoryCandidate, MemoryRecord, Status, WriteCounts
+from memory.stores.sqlite_files import ScopeFile
+from memory.stores.sqlite_rows import (
+    INSERT_ENTRY,
+    INSERT_RECORD,
+    entry_of,
+    microseconds,
+    norm_of,
+    record_of,
+    sequence_in,
+    values_of,
+)
+from memory.stores.sqlite_schema import transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    candidates: tuple[MemoryCandidate, ...]
+    now: datetime
+    cap: int | None
+
+
+def write(file: ScopeFile, batch: Batch) -> WriteCounts:
+    connection = file.opened_writer()
+    with transaction(connection):
+        counts = WriteCounts()
+        for candidate in batch.candidates:
+            counts += _apply(connection, file.scope_key, candidate, batch.now)
+        return counts + WriteCounts(evicted=_evict(connection, file.scope_key, batch.cap))
+
+
+def forget(file: ScopeFile, record_id: str) -> bool:
+    sequence = sequence_in(file.scope_key, record_id)
+    connection = file.writer()
+    if connection is None or sequence is None:
+        return False
+    with transaction(connection):
+        return _retire(connection, sequence, Status.FORGOTTEN)
+
+
+def _apply(connection: sqlite3.Connection, scope_key: str, candidate: MemoryCandidate, now: datetime) -> WriteCounts:
+    plan = plan_write(
+        candidate,
+        same_text=_same_text(connection, scope_key, candidate),
+        named=_named(connection, scope_key, candidate),
+    )
+    match plan:
+        case Restate(record):
+            _update(connection, restated(record, candidate, now))
+            return WriteCounts(restated=1)
+        case Dedup(record):
+            _update(connection, deduped(record))
+            return WriteCounts(deduped=1)
+        case Insert(superseded):
+            if superseded is not None:
+                _retire(connection, superseded.sequence, Status.SUPERSEDED)
+            record = mint_record(scope_key, _next_sequence(connection), candidate, now)
+            connection.execute(INSERT_RECORD, values_of(record))
+            connection.execute(INSERT_ENTRY, entry_of(record))
+            return WriteCounts(inserted=1, superseded=int(superseded is not None))
+
+
+def _same_text(connection: sqlite3.Connection, scope_key: str, candidate: MemoryCandidate) -> list[MemoryRecord]:
+    rows = connection.execute(
+        "SELECT * FROM active_records WHERE seq = (SELECT min(seq) FROM records WHERE status = 'active' AND norm = ?)",
+        (norm_of(candidate.text),),
+    )
+    return [record_of(scope_key, row) for row in rows.fetchall()]
+
+
+def _named(connection: sqlite3.Connection, scope_key: str, candidate: MemoryCandidate) -> list[MemoryRecord]:
+    found: list[MemoryRecord] = []
+    for pointer in (candidate.restates, candidate.supersedes):
+        sequence = sequence_in(scope_key, pointer) if pointer else None
+        rows = connection.execute("SELECT * FROM active_records WHERE seq = ?", (sequence,)).fetchall()
+        found.extend(record_of(scope_key, row) for row in rows)
+    return found
+
+
+def _next_sequence(connection: sqlite3.Connection) -> int:
+    """One more than any there ever was in this file: the id of an erased record never comes back."""
+    found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'records'").fetchone()
+    return 1 if found is None else int(found[0]) + 1
+
+
+def _update(connection: sqlite3.Connection, record: MemoryRecord) -> None:
+    """Bring the row's account of its use up to date."""
+    used_at = None if record.last_used_at is None else microseconds(record.last_used_at)
+    connection.execute(
+        "UPDATE records SET use_count = ?, last_used_at = ?, confidence = ? WHERE seq = ?",
+        (record.use_count, used_at, record.confidence, record.sequence),
+    )
+
+
+def _retire(connection: sqlite3.Connection, sequence: int, status: Status) -> bool:
+    """Give an active row another status and take what is derived from it away; whether it was active."""
+    changed = connection.execute(
+        "UPDATE records SET status = ? WHERE seq = ? AND status = 'active'", (status, sequence)
+    ).rowcount
+    if changed:
+        connection.execute("DELETE FROM records_fts WHERE rowid = ?", (sequence,))
+        connection.execute("DELETE FROM vectors WHERE seq = ?", (sequence,))
+    return changed > 0
+
+
+def _evict(connection: sqlite3.Connection, scope_key: str, cap: int | None) -> int:
+    if cap is None:
+        return 0
+    active = connection.execute("SELECT count(*) FROM records WHERE status = 'active'").fetchone()[0]
+    if active <= cap:
+        return 0
+    rows = connection.execute("SELECT * FROM active_records ORDER BY seq").fetchall()
+    by_id = {record.id: record for record in (record_of(scope_key, row) for row in rows)}
+    evicted = plan_eviction(list(by_id.values()), cap)
+    for record_id in evicted:
+        _retire(connection, by_id[record_id].sequence, Status.EVICTED)
+    return len(evicted)

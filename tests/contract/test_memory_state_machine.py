@@ -1,0 +1,313 @@
+"""In-process and SQLite stores agree with a plain list over any history of what can happen to them.
+
+The model is written from the specification, not with the engine: rows of a list, its own tokenizer, score and key.
+"""
+
+import asyncio
+import math
+import re
+import tempfile
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from memory.record import MemoryCandidate, MemoryRecord, WriteCounts
+from memory.store import EraseReceipt, MemoryStore, Query
+from tests.memory_records import Shelf, StoppedClock
+
+Result = TypeVar("Result")
+
+CAP = 6
+SCOPES = ("org:acme", "user:slack:U1")
+THREADS = ("slack:C1:1.0", "slack:C1:2.0", "t\x00\ud800")
+WORDS = ("deploy", "DEPLOY", "on", "friday", "not", "café", "42", "東京", "\x00", "\ud83d", '"a', "OR", "")
+
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join).filter(str.strip) | st.text(
+    min_size=1, max_size=20
+).filter(str.strip)
+pointers = st.none() | st.just("") | st.builds("mem:{}:{}".format, st.sampled_from(SCOPES), st.integers(1, 12))
+candidates = st.builds(
+    MemoryCandidate,
+    kind=st.sampled_from(("fact", "summary")),
+    text=texts,
+    source_thread_key=st.sampled_from(THREADS),
+    keywords=st.none() | st.lists(st.sampled_from(WORDS), max_size=3).map(tuple),
+    confidence=st.none() | st.sampled_from((0.0, 0.5, 1.0)),
+    supersedes=pointers,
+    restates=pointers,
+    is_standing=st.booleans(),
+)
+
+
+def clean(text: str) -> str:
+    joined = text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
+    return joined.replace("\x00", " ")
+
+
+def key_of(text: str) -> str:
+    return re.sub(r"[\s\ufeff]+", " ", clean(text).lower()).strip()
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall("[a-z0-9]+", text.lower())
+
+
+@dataclass
+class Row:
+    """One record of the model; mutable, as a list's rows are."""
+
+    number: int
+    text: str
+    known: set[str]
+    thread: str
+    kind: str
+    is_standing: bool
+    created_at: datetime
+    confidence: float | None
+    used_at: datetime | None = None
+    uses: int = 0
+    status: str = "active"
+
+
+class Model:
+    """The store as the specification tells it, for one scope."""
+
+    def __init__(self, scope: str) -> None:
+        self.scope = scope
+        self.rows: list[Row] = []
+        self.last = 0
+
+    def active(self) -> list[Row]:
+        return [row for row in self.rows if row.status == "active"]
+
+    def named(self, name: str | None) -> Row | None:
+        return next((row for row in self.active() if name == f"mem:{self.scope}:{row.number}"), None)
+
+    def write(self, batch: list[MemoryCandidate], now: datetime) -> WriteCounts:
+        counts: dict[str, int] = dict.fromkeys(("inserted", "deduped", "restated", "superseded", "evicted"), 0)
+        for candidate in batch:
+            for outcome in self._write_one(candidate, now):
+                counts[outcome] += 1
+        by_age = sorted(self.active(), key=lambda row: (row.used_at or row.created_at, row.created_at, row.number))
+        for row in by_age[: max(0, len(by_age) - CAP)]:
+            row.status = "evicted"
+            counts["evicted"] += 1
+        return WriteCounts(**counts)
+
+    def _write_one(self, candidate: MemoryCandidate, now: datetime) -> list[str]:
+        confirmed = self.named(candidate.restates)
+        if candidate.restates and confirmed:
+            confirmed.uses, confirmed.used_at = confirmed.uses + 1, now
+            if candidate.confidence is not None:
+                confirmed.confidence = max(candidate.confidence, confirmed.confidence or 0.0)
+            return ["restated"]
+        target = self.named(candidate.supersedes) if candidate.supersedes else None
+        rivals = ([target] if target else []) if candidate.supersedes else self.active()
+        for row in rivals:
+            if key_of(row.text) == key_of(candidate.text):
+                row.uses += 1
+                return ["deduped"]
+        self._insert(candidate, now)
+        if target:
+            target.status = "superseded"
+            return ["inserted", "superseded"]
+        return ["inserted"]
+
+    def _insert(self, candidate: MemoryCandidate, now: datetime) -> None:
+        self.last += 1
+        text = clean(candidate.text)
+        known = {*words_of(text), *words_of(clean(" ".join(candidate.keywords or ())))}
+        self.rows.append(
+            Row(
+                self.last,
+                text,
+                known,
+                clean(candidate.source_thread_key),
+                candidate.kind,
+                candidate.is_standing,
+                now,
+                candidate.confidence,
+            )
+        )
+
+    def search(self, query: str, limit: int, now: datetime) -> list[int]:
+        asked = words_of(query)
+        scored: list[tuple[float, Row]] = []
+        for row in self.active():
+            share = sum(word in row.known for word in asked) / len(asked) if asked else 0.0
+            age = max(0.0, (now - (row.used_at or row.created_at)) / timedelta(days=7))
+            if share > 0:
+                scored.append((0.7 * share + 0.3 * math.exp(-age), row))
+        best = [row for _, row in sorted(scored, key=lambda pair: -pair[0])][:limit]
+        for row in best:
+            row.uses, row.used_at = row.uses + 1, now
+        return [row.number for row in best]
+
+    def erase(self, gone: list[Row]) -> EraseReceipt:
+        self.rows = [row for row in self.rows if row not in gone]
+        return EraseReceipt(len(gone), 1 if gone else 0)
+
+
+def seen(record: MemoryRecord) -> tuple[object, ...]:
+    """What of a record the model knows."""
+    return (
+        record.sequence,
+        record.text,
+        record.source_thread_key,
+        record.kind,
+        record.is_standing,
+        record.created_at,
+        record.confidence,
+        record.last_used_at,
+        record.use_count,
+    )
+
+
+def told(row: Row) -> tuple[object, ...]:
+    return (
+        row.number,
+        row.text,
+        row.thread,
+        row.kind,
+        row.is_standing,
+        row.created_at,
+        row.confidence,
+        row.used_at,
+        row.uses,
+    )
+
+
+class StoreHistory(RuleBasedStateMachine):
+    """One history told to a store and to the model."""
+
+    kind: Literal["inprocess", "sqlite"]
+
+    @initialize()
+    def begin(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._runner = asyncio.Runner()
+        self._stack = AsyncExitStack()
+        self.clock = StoppedClock()
+        self.shelf = Shelf(f"{self.kind}-keyword", Path(self._folder.name) / "memory", self.clock)
+        self.models = {scope: Model(scope) for scope in SCOPES}
+        self.store: MemoryStore = self._open()
+
+    def teardown(self) -> None:
+        if hasattr(self, "store"):
+            for scope, model in self.models.items():
+                self._agree(scope, model)
+            self.run(self._stack.aclose())
+            self._runner.close()
+            self._folder.cleanup()
+
+    def run(self, call: Coroutine[object, object, Result]) -> Result:
+        async def bounded() -> Result:
+            async with asyncio.timeout(20):
+                return await call
+
+        return self._runner.run(bounded())
+
+    def _open(self) -> MemoryStore:
+        return self.run(self._stack.enter_async_context(self.shelf.open(cap=CAP)))
+
+    def _agree(self, scope: str, model: Model) -> None:
+        newest_first = [told(row) for row in reversed(model.active())]
+        assert [seen(record) for record in self.run(self.store.list(scope, 100))] == newest_first
+        standing = [row.number for row in reversed(model.active()) if row.is_standing]
+        assert [record.sequence for record in self.run(self.store.standing(scope, 3))] == standing[:3]
+
+    @rule(scope=st.sampled_from(SCOPES), batch=st.lists(candidates, min_size=1, max_size=5))
+    def write(self, scope: str, batch: list[MemoryCandidate]) -> None:
+        expected = self.models[scope].write(batch, self.clock.at)
+        assert self.run(self.store.write(scope, batch)) == expected
+        self._agree(scope, self.models[scope])
+
+    @rule(scope=st.sampled_from(SCOPES), query=texts, limit=st.integers(0, 4))
+    def search(self, scope: str, query: str, limit: int) -> None:
+        expected = self.models[scope].search(query, limit, self.clock.at)
+        hits = self.run(self.store.retrieve(scope, Query(query, limit))).hits
+        assert [hit.record.sequence for hit in hits] == expected
+
+    @rule(scope=st.sampled_from(SCOPES), query=texts, before=st.none() | st.integers(0, 12))
+    def look_through(self, scope: str, query: str, before: int | None) -> None:
+        asked = words_of(query)
+        expected = [
+            row.number
+            for row in reversed(self.models[scope].active())
+            if row.kind == "fact"
+            and any(word in row.known for word in asked)
+            and (before is None or row.number < before)
+        ]
+        shown = self.run(self.store.list(scope, 3, query=query, kind="fact", before=before))
+        assert [record.sequence for record in shown] == expected[:3]
+
+    @rule(scope=st.sampled_from(SCOPES), name=pointers)
+    def forget(self, scope: str, name: str | None) -> None:
+        row = self.models[scope].named(name)
+        assert self.run(self.store.forget(scope, name or "")) is (row is not None)
+        if row is not None:
+            row.status = "forgotten"
+
+    @rule(scope=st.sampled_from(SCOPES), name=pointers)
+    def erase_one(self, scope: str, name: str | None) -> None:
+        model = self.models[scope]
+        gone = [row for row in model.rows if name == f"mem:{scope}:{row.number}"]
+        assert self.run(self.store.erase(scope, name or "")) == model.erase(gone)
+
+    @rule(scope=st.sampled_from(SCOPES))
+    def erase_scope(self, scope: str) -> None:
+        model = self.models[scope]
+        assert self.run(self.store.erase(scope)) == model.erase(model.rows)
+        model.last = 0
+
+    @rule(thread=st.sampled_from(THREADS))
+    def erase_thread(self, thread: str) -> None:
+        expected = EraseReceipt()
+        for model in self.models.values():
+            expected += model.erase([row for row in model.rows if row.thread == clean(thread)])
+        assert self.run(self.store.erase_thread(thread)) == expected
+
+    @rule(scope=st.sampled_from(SCOPES), names=st.lists(pointers, max_size=5))
+    def fetch(self, scope: str, names: list[str | None]) -> None:
+        rows = [self.models[scope].named(name) for name in dict.fromkeys(names)]
+        records = self.run(self.store.get(scope, [name or "" for name in names]))
+        assert [seen(record) for record in records] == [told(row) for row in rows if row is not None]
+
+    @rule(hours=st.integers(1, 400))
+    def wait(self, hours: int) -> None:
+        self.clock.pass_by(timedelta(hours=hours))
+
+
+class InProcessHistory(StoreHistory):
+    kind = "inprocess"
+
+
+class SqliteHistory(StoreHistory):
+    kind = "sqlite"
+
+    @rule()
+    def reopen(self) -> None:
+        """A restart loses nothing."""
+        self.run(self._stack.aclose())
+        self._stack = AsyncExitStack()
+        self.store = self._open()
+        for scope, model in self.models.items():
+            self._agree(scope, model)
+
+
+_slow = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+TestInProcessHistory = InProcessHistory.TestCase
+TestInProcessHistory.settings = settings(
+    max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=_slow
+)
+TestSqliteHistory = SqliteHistory.TestCase
+TestSqliteHistory.settings = settings(
+    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=_slow
+)

@@ -1,0 +1,227 @@
+"""The files of the SQLite store: their versions, how they mend themselves, and who else may use them."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memory.record import MemoryRecord, WriteCounts
+from memory.store import EraseReceipt, StoreUnavailableError
+from memory.stores.sqlite_files import path_of
+from memory.stores.sqlite_rows import INSERT_ENTRY, INSERT_RECORD, entry_of, values_of
+from memory.stores.sqlite_schema import MIGRATIONS
+from memory.text import TERMS_VERSION
+from tests.memory_records import EPOCH, ORG, THREAD, Shelf, VectorStore, fact, found, kept, record, sql, texts
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf("sqlite-relevance", tmp_path / "memory")
+
+
+@pytest.fixture
+def path(shelf: Shelf) -> Path:
+    return path_of(shelf.directory, ORG)
+
+
+@pytest.fixture
+async def store(shelf: Shelf) -> AsyncGenerator[VectorStore]:
+    async with shelf.open() as opened:
+        yield opened
+
+
+def entries(path: Path) -> list[int]:
+    """Sequence numbers the full-text index has."""
+    return [number for (number,) in sql(path, "SELECT rowid FROM records_fts ORDER BY rowid")]
+
+
+def make_first_version(path: Path, records: list[MemoryRecord]) -> None:
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in MIGRATIONS[0]:
+            connection.execute(statement)
+        connection.execute("INSERT INTO meta VALUES ('scope_key', '\"org:acme\"'), ('terms_version', '0')")
+        connection.executemany(INSERT_RECORD, map(values_of, records))
+        connection.executemany(INSERT_ENTRY, map(entry_of, records))
+        connection.execute("PRAGMA user_version = 1")
+
+
+async def test_a_file_of_the_first_version_is_brought_forward_with_its_records(shelf: Shelf, path: Path) -> None:
+    """Criterion: Migration path over live data (section 15)."""
+    old = replace(record(3, "deploys need approval"), author="Ada", confidence=0.5, use_count=4, last_used_at=EPOCH)
+    make_first_version(path, [record(1, "lunch at noon"), old])
+    async with asyncio.timeout(20), shelf.open() as one, shelf.open() as two:
+        both = await asyncio.gather(kept(one), kept(two))
+        assert both[0] == both[1]
+        first, second = both[0]
+        assert (first.text, replace(second, terms=frozenset())) == ("lunch at noon", old)
+        assert await one.unembedded(ORG, "test/model", 1) == [second]
+        assert await two.write(ORG, [fact("third")]) == WriteCounts(inserted=1)
+        assert (await kept(one))[-1].id == "mem:org:acme:4"
+    assert sql(path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
+
+
+async def test_every_migration_ends_where_the_next_begins(path: Path) -> None:
+    make_first_version(path, [])
+    names = [{name for (name,) in sql(path, "SELECT name FROM sqlite_master")}]
+    for number, statements in enumerate(MIGRATIONS[1:], start=2):
+        for statement in statements:
+            sql(path, statement)
+        names.append({name for (name,) in sql(path, "SELECT name FROM sqlite_master")})
+        assert names[-1] > names[-2], number
+
+
+async def test_the_indexes_a_scope_is_read_by_are_there(store: VectorStore, path: Path) -> None:
+    """Criterion: records_active_seq and records_active_used exist after construction (section 15)."""
+    await store.write(ORG, [fact("one")])
+    names = {name for (name,) in sql(path, "SELECT name FROM sqlite_master WHERE type = 'index'")}
+    assert {"records_status_norm", "records_active_seq", "records_active_used"} <= names
+    [plan] = sql(path, "EXPLAIN QUERY PLAN SELECT min(seq) FROM records WHERE status = 'active' AND norm = x'00'")
+    assert "records_status_norm" in plan[-1]
+
+
+async def test_a_file_of_a_newer_version_is_left_alone(shelf: Shelf, path: Path) -> None:
+    async with shelf.open() as store:
+        await store.write(ORG, [fact("one")])
+    sql(path, "PRAGMA user_version = 99")
+    async with shelf.open() as store:
+        with pytest.raises(StoreUnavailableError, match="newer version"):
+            await store.write(ORG, [fact("two")])
+        assert await store.get(ORG, ["mem:org:acme:1"]) == []
+    assert sql(path, "SELECT count(*) FROM records") == [(1,)]
+
+
+async def test_another_scopes_file_is_not_read(shelf: Shelf) -> None:
+    """Section 15: one database per scope, wherever a file has been moved to."""
+    async with shelf.open() as store:
+        await store.write("user:slack:U1", [fact("private")])
+    mine, theirs = path_of(shelf.directory, "user:slack:U1"), path_of(shelf.directory, "user:slack:U2")
+    move(mine, theirs)
+    async with shelf.open() as store:
+        assert await store.get("user:slack:U2", ["mem:user:slack:U2:1"]) == []
+        with pytest.raises(StoreUnavailableError, match="another scope"):
+            await store.list("user:slack:U2", 8)
+
+
+def move(source: Path, target: Path) -> None:
+    target.parent.mkdir(exist_ok=True)
+    source.rename(target)
+
+
+async def test_the_index_has_exactly_the_active_records(shelf: Shelf, path: Path) -> None:
+    """Criterion: forget, supersede, and evict each delete the row's records_fts entry (section 15)."""
+    async with shelf.open(cap=3) as store:
+        await store.write(ORG, [fact("one"), fact("two"), fact("three")])
+        await store.forget(ORG, "mem:org:acme:1")
+        assert entries(path) == [2, 3]
+        await store.write(ORG, [replace(fact("2"), supersedes="mem:org:acme:2")])
+        assert entries(path) == [3, 4]
+        await store.write(ORG, [fact("five"), fact("six")])
+        assert len(entries(path)) == 3
+        assert sql(path, "SELECT status, count(*) FROM records GROUP BY status ORDER BY status") == [
+            ("active", 3),
+            ("evicted", 1),
+            ("forgotten", 1),
+            ("superseded", 1),
+        ]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "INSERT INTO records_fts (rowid, words, terms) VALUES (77, 'x', 'x')",
+        "INSERT INTO records_fts (rowid, words, terms) VALUES (2, 'x', 'x')",
+        "DELETE FROM records_fts WHERE rowid = 1",
+        "UPDATE records SET status = 'forgotten' WHERE seq = 1",
+        "DELETE FROM records_fts",
+        "DROP TABLE records_fts",
+    ],
+)
+async def test_an_index_that_does_not_fit_is_mended_at_the_next_opening(shelf: Shelf, path: Path, harm: str) -> None:
+    """Criterion: Constructor reconciliation deletes FTS rows for non-active or missing records (section 15)."""
+    async with shelf.open() as store:
+        await store.write(ORG, [fact("deploy one"), fact("deploy two"), fact("deploy three")])
+        await store.forget(ORG, "mem:org:acme:2")
+    sql(path, harm)
+    async with shelf.open() as store:
+        active = [each.sequence for each in await found(store, ORG, "deploy")]
+        assert active == [each.sequence for each in await kept(store)]
+        assert entries(path) == active
+
+
+async def test_terms_of_an_earlier_version_are_computed_again(shelf: Shelf, path: Path) -> None:
+    async with shelf.open() as store:
+        await store.write(ORG, [replace(fact("deploys need approval"), author="Ada Lovelace")])
+        [before] = await kept(store)
+    sql(path, "UPDATE records SET terms = '[\"stale\"]'")
+    sql(path, "UPDATE meta SET value = '0' WHERE key = 'terms_version'")
+    async with shelf.open() as store:
+        assert texts(await found(store, ORG, "lovelace")) == ["deploys need approval"]
+        assert await found(store, ORG, "stale") == []
+        [after] = await kept(store)
+        assert after.terms == before.terms
+    assert sql(path, "SELECT value FROM meta WHERE key = 'terms_version'") == [(str(TERMS_VERSION),)]
+
+
+async def test_the_file_itself_refuses_to_say_the_same_twice(store: VectorStore, path: Path) -> None:
+    """Memory systems, A3 7: no two plain active records of one text, whoever writes; a correction may repeat one."""
+    await store.write(ORG, [fact("use yarn"), replace(fact("use yarn"), supersedes="mem:org:acme:9")])
+    with pytest.raises(sqlite3.IntegrityError):
+        sql(path, "UPDATE records SET supersedes = NULL")
+
+
+async def test_another_process_sees_and_is_seen(shelf: Shelf) -> None:
+    async with shelf.open() as ours, shelf.open() as theirs:
+        await ours.write(ORG, [fact("deploy one")])
+        assert texts(await found(theirs, ORG, "deploy")) == ["deploy one"]
+        await theirs.write(ORG, [fact("deploy two")])
+        assert texts(await found(ours, ORG, "deploy")) == ["deploy one", "deploy two"]
+        assert await theirs.forget(ORG, "mem:org:acme:1")
+        assert [each.use_count for each in await found(ours, ORG, "deploy")] == [1]
+        assert await ours.erase(ORG, "mem:org:acme:2") == EraseReceipt(1, 1)
+        assert await found(theirs, ORG, "deploy") == []
+
+
+async def test_a_scope_another_process_has_open_can_be_erased_and_written_again(shelf: Shelf) -> None:
+    async with shelf.open() as ours, shelf.open() as theirs:
+        await ours.write(ORG, [fact("deploy one")])
+        await found(theirs, ORG, "deploy")
+        assert await ours.erase(ORG) == EraseReceipt(1, 1)
+        assert await found(theirs, ORG, "deploy") == []
+        await theirs.write(ORG, [fact("deploy two")])
+        assert texts(await found(ours, ORG, "deploy")) == ["deploy two"]
+
+
+async def test_files_somebody_removed_are_not_read_from_memory(store: VectorStore, shelf: Shelf, path: Path) -> None:
+    """Memory systems, A3 26: nothing deleted is served from a cache."""
+    await store.write(ORG, [fact("deploy one")])
+    await found(store, ORG, "deploy")
+    for each in files_of(path):
+        each.unlink()
+    assert await found(store, ORG, "deploy") == await store.list(ORG, 8) == []
+    await store.write(ORG, [fact("deploy two")])
+    assert texts(await found(store, ORG, "deploy")) == ["deploy two"]
+
+
+def files_of(path: Path) -> list[Path]:
+    return sorted(path.parent.glob(f"{path.name}*"))
+
+
+async def test_nobody_else_on_the_machine_may_look(store: VectorStore, shelf: Shelf, path: Path) -> None:
+    await store.write(ORG, [fact("one", thread=THREAD)])
+    assert [mode_of(each) for each in (path.parent,)] == [0o700]
+
+
+def mode_of(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+async def test_a_search_of_nothing_leaves_no_file(store: VectorStore, shelf: Shelf) -> None:
+    assert await found(store, ORG, "deploy") == []
+    assert await store.forget(ORG, "mem:org:acme:1") is False
+    assert await store.erase(ORG) == EraseReceipt()
+    assert not shelf.directory.exists()  # noqa: ASYNC240 - a test looks at its own folder
