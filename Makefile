@@ -26,7 +26,7 @@ bench: $(READY)
 # The lock names no index address and pins every file by hash, so pip installs the same bytes everywhere.
 lock: $(READY)
 	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements.lock
-	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 --extra dev pyproject.toml -o requirements-dev.lock
+	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 --extra dev --extra semantic pyproject.toml -o requirements-dev.lock
 
 clean:
 	@rm -rf $(VENV) .coverage .coverage.* htmlcov

@@ -12,6 +12,7 @@ from app.agents.loop import AgentLoop
 from app.agents.providers.catalogue import Catalogue, ProviderSpec
 from app.application import Address, Application
 from app.background import Background
+from app.bootstrap_memory import open_memory
 from app.clock import Clock, SystemClock
 from app.dispatch.dispatcher import Dispatcher
 from app.dispatch.inbox import Inbox, InProcessInbox
@@ -31,12 +32,9 @@ from app.slack.routes import slack_routes
 from app.slack.socket import SlackSocket
 from commands.registry import Registry
 from config.settings import Settings
-from memory.composition import Budget
-from memory.ranker import KeywordRanker
 from memory.recall import Recall
 from memory.reflection import NullReflection, Reflection
 from memory.store import MemoryStore
-from memory.stores.null import NullStore
 
 
 @asynccontextmanager
@@ -59,6 +57,7 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
     clock = clock or SystemClock()
     background = Background()
     async with AsyncExitStack() as stack:
+        remembering = await stack.enter_async_context(open_memory(settings, provider_specs(settings), clock, memory))
         ports = Ports(
             inbox=inbox or InProcessInbox(clock),
             commands=commands or Registry([]),
@@ -66,7 +65,7 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
             defaults=_defaults(settings),
             models=models or _catalogue(settings, stack, background),
             sessions=sessions or NullSessionStore(),
-            provision=_provision(settings, memory or NullStore()),
+            provision=_provision(settings, remembering.recall),
             loop=AgentLoop(clock),
             reflection=reflection or NullReflection(),
         )
@@ -76,16 +75,22 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
         yield _application(settings, workspace, dispatcher, background)
 
 
-async def serve(settings: Settings, *, on_ready: Callable[[int], Awaitable[None]] | None = None) -> None:
+async def serve(
+    settings: Settings,
+    *,
+    memory: MemoryStore | None = None,
+    on_ready: Callable[[int], Awaitable[None]] | None = None,
+) -> None:
     """Run the bot until SIGINT or SIGTERM; what was accepted by then is finished first.
 
-    ``on_ready`` is told the HTTP port once messages reach the bot.
+    ``memory`` takes the place of the store the settings describe; ``on_ready`` is told the HTTP port once messages
+    reach the bot.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with build(settings) as application:
+    async with build(settings, memory=memory) as application:
         settle()
         await application.serve(stop, on_ready or _nobody_waits)
 
@@ -96,14 +101,15 @@ async def _nobody_waits(_port: int) -> None:
 
 def catalogue_of(settings: Settings) -> Catalogue:
     """The models ``settings`` make known; its maker closes it."""
-    return Catalogue(
-        {
-            name: ProviderSpec(kind=provider.kind, base_url=provider.base_url, api_key=_revealed(provider.api_key))
-            for name, provider in settings.providers.items()
-        },
-        connect_s=settings.limits.model_connect_s,
-        idle_s=settings.limits.model_idle_s,
-    )
+    limits = settings.limits
+    return Catalogue(provider_specs(settings), connect_s=limits.model_connect_s, idle_s=limits.model_idle_s)
+
+
+def provider_specs(settings: Settings) -> dict[str, ProviderSpec]:
+    return {
+        name: ProviderSpec(kind=provider.kind, base_url=provider.base_url, api_key=_revealed(provider.api_key))
+        for name, provider in settings.providers.items()
+    }
 
 
 def _catalogue(settings: Settings, stack: AsyncExitStack, background: Background) -> Catalogue:
@@ -171,12 +177,12 @@ def _limits(settings: Settings) -> Limits:
     return Limits(limits.concurrent_turns, limits.turn_s, limits.message_chars)
 
 
-def _provision(settings: Settings, memory: MemoryStore) -> Provision:
+def _provision(settings: Settings, recall: Recall) -> Provision:
     if settings.organization is None:
         raise ConfigurationError("organization is not set: it names whose memory the bot keeps")
-    budgets = Budgets(settings.limits.history_chars, settings.limits.output_tokens)
-    recall = Recall(memory, KeywordRanker(), Budget(settings.memory.limit, settings.memory.max_tokens))
-    return Provision(recall, settings.organization, budgets)
+    return Provision(
+        recall, settings.organization, Budgets(settings.limits.history_chars, settings.limits.output_tokens)
+    )
 
 
 def _revealed(secret: SecretStr | None) -> str | None:

@@ -5,9 +5,23 @@ import sys
 from pydantic import SecretStr
 
 from app.bootstrap import serve
+from app.bootstrap_memory import ranker_of
+from app.clock import SystemClock
 from app.playground.server import Playground, open_playground
 from app.slack.manifest import EVENTS_PATH
 from config.settings import Settings
+from memory.record import MemoryCandidate
+from memory.scope import request_scopes
+from memory.store import MemoryStore
+from memory.stores.inprocess import InProcessStore
+
+TAUGHT = (
+    "The staging database listens on port 5433; the old one keeps 5432 until it is retired.",
+    "Deploys go out on Tuesdays and Thursdays before noon, never on Fridays.",
+    "Ada decides about spending; for anything above 500 euros ask her first.",
+)
+"""What an earlier thread of the playground's team is said to have taught the bot."""
+EARLIER_THREAD = "slack:C0GENERAL1:1700000000.000100"
 
 
 async def play(settings: Settings, *, host: str, port: int) -> None:
@@ -20,7 +34,17 @@ async def play(settings: Settings, *, host: str, port: int) -> None:
             sys.stdout.write(f"\n  Switchboard is ready. Open {playground.base_url} and say hello.\n\n")
             sys.stdout.flush()
 
-        await serve(playing(settings, playground), on_ready=announce)
+        await serve(playing(settings, playground), memory=await _taught(settings), on_ready=announce)
+
+
+async def _taught(settings: Settings) -> MemoryStore | None:
+    """The playground's own memory, with something in it to be asked about; ``None`` where settings chose another."""
+    if not settings.memory.enabled or settings.memory.store != "inprocess" or settings.organization is None:
+        return None
+    store = InProcessStore(ranker=ranker_of(settings), now=SystemClock().now)
+    candidates = [MemoryCandidate("fact", text, EARLIER_THREAD) for text in TAUGHT]
+    await store.write(request_scopes(settings.organization).org, candidates)
+    return store
 
 
 def playing(settings: Settings, playground: Playground) -> Settings:

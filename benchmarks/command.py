@@ -7,8 +7,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
-from benchmarks import burst, first_text, starting, throughput
+from app.logs import configure
+from benchmarks import burst, first_text, locomo, prompt_cache, remembering, starting, throughput
 from benchmarks.children import BenchmarkError
 from benchmarks.tables import Table, render
 
@@ -20,6 +22,8 @@ BENCHMARKS: dict[str, Run] = {
     "throughput": lambda quick: [throughput.run(throughput.QUICK if quick else throughput.FULL)],
     "burst": lambda quick: burst.run(burst.QUICK if quick else burst.FULL),
     "start": lambda quick: [starting.run(starting.QUICK if quick else starting.FULL)],
+    "memory": lambda quick: remembering.run(remembering.QUICK if quick else remembering.FULL),
+    "prompt-cache": lambda _quick: prompt_cache.run(),
 }
 
 
@@ -29,16 +33,24 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _leave)
     print(machine())
     status = 0
-    for name in options.only:
+    configure("json", "error", stream=sys.stderr)
+    chosen = {name: BENCHMARKS[name] for name in options.only}
+    if options.locomo:
+        chosen["locomo"] = _locomo(options.locomo)
+    for name, run in chosen.items():
         began_s = time.monotonic()
         try:
-            for table in BENCHMARKS[name](options.quick):
+            for table in run(options.quick):
                 print(f"\n{render(table)}", flush=True)
         except BenchmarkError as error:
             print(f"\n{name} could not run: {error}", flush=True)
             status = 1
         print(f"  took {time.monotonic() - began_s:.0f} s; load now: {load()}", flush=True)
     return status
+
+
+def _locomo(paths: Sequence[Path]) -> Run:
+    return lambda _quick: locomo.run(paths)
 
 
 def machine() -> str:
@@ -61,6 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description="Measure what the README claims.")
     parser.add_argument("--quick", action="store_true", help="fewer of everything: under 40 seconds")
     parser.add_argument("--only", type=names, default=list(BENCHMARKS), help=f"of {','.join(BENCHMARKS)}")
+    parser.add_argument(
+        "--locomo", type=Path, nargs="+", default=[], metavar="PATH", help="also measure recall on these conversations"
+    )
     return parser
 
 

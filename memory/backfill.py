@@ -60,7 +60,6 @@ class Backfill:
 
     def wrote(self, scope_key: str) -> None:
         """The scope has new records."""
-        self._complete.pop(scope_key, None)
         self._enqueue(scope_key)
 
     async def run(self) -> None:
@@ -81,11 +80,11 @@ class Backfill:
             await self._rest(exc)
         except (StoreUnavailableError, ValueError) as exc:
             # The store says no, or has vectors of this model in another dimension: its next write asks again.
-            self._completed(scope_key)
+            _remember(self._complete, scope_key, None, KNOWN_SCOPES)
             _log.warning(VECTORS_UNKEPT, scope_key=scope_key, model=self._embedder.model, error=str(exc))
         else:
             if is_complete:
-                self._completed(scope_key)
+                _remember(self._complete, scope_key, None, KNOWN_SCOPES)
             else:
                 self._enqueue(scope_key)
             # Half of the time at most: a local model shares the processor with the answers.
@@ -127,7 +126,7 @@ class Backfill:
                 continue
         if not found:
             raise EmbedderUnavailableError(f"every text is refused: {refusal}", refusal.retry_after_s) from refusal
-        pass
+        self._refuse([record for record in records if record.id not in found])
         return found
 
     async def _embed(self, texts: Sequence[str]) -> Sequence[tuple[float, ...]]:
@@ -158,13 +157,10 @@ class Backfill:
         self._failures = 0
 
     def _enqueue(self, scope_key: str) -> None:
+        self._complete.pop(scope_key, None)
         if len(self._waiting) < WAITING_SCOPES:
             self._waiting.setdefault(scope_key)
             self._work.set()
-
-    def _completed(self, scope_key: str) -> None:
-        if scope_key not in self._waiting:
-            _remember(self._complete, scope_key, None, KNOWN_SCOPES)
 
 
 def _remember(known: OrderedDict[str, T], key: str, value: T, most: int) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 from memory.record import MemoryRecord, Status
 from memory.scorer import KEYWORD_WEIGHT, RECENCY_WEIGHT, keyword_match, score
 from memory.store import Hit
-from memory.text import tokenize
+from memory.text import query_terms, tokenize
 
 NO_SIMILARITY: Mapping[str, float] = {}
 
@@ -23,6 +23,8 @@ class Ranker(Protocol):
         similarity: Mapping[str, float] = NO_SIMILARITY,
     ) -> list[Hit]:
         """Every active record of one scope's pool that matches, best first, equals in the order given.
+
+        Records come in the order of their sequence numbers, either way: neighbours of one conversation may count.
 
         ``similarity`` has the cosine of query and record by record id, where there are vectors for both.
         """
@@ -61,5 +63,11 @@ class KeywordRanker:
 
 
 def matches_any(query: str, record: MemoryRecord) -> bool:
-    """Whether a listing filtered by ``query`` shows the record: some token of it is the record's."""
-    return keyword_match(tokenize(query), record) > 0
+    """Whether a listing filtered by ``query`` shows the record: some token of it is the record's.
+
+    A query in a script that has no such tokens is matched by terms; one of punctuation alone matches nothing.
+    """
+    tokens = tokenize(query)
+    if tokens:
+        return keyword_match(tokens, record) > 0
+    return not record.terms.isdisjoint(query_terms(query))

@@ -19,6 +19,7 @@ USE_NUDGE = 0.05
 """Even less, for what is recalled is used more and would be recalled ever more."""
 _USES_FOR_HALF = 4
 AUTHOR_LIFT = 0.3
+"""Less than a second matching word is worth: who said it matters among records that answer alike."""
 _HALF_LIFE_S = RECENCY_HALF_LIFE.total_seconds()
 _ACTIVE = Status.ACTIVE
 _SCORE = attrgetter("score")

@@ -52,6 +52,8 @@ class Call:
     path: str
     headers: Mapping[str, str]
     body: dict[str, object]
+    raw: bytes
+    """The body as it came."""
 
 
 @dataclass(slots=True)
@@ -64,7 +66,7 @@ class ModelServer:
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        self.calls.append(Call(request.path, request.headers, await request.json()))
+        self.calls.append(Call(request.path, request.headers, await request.json(), await request.read()))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         while len(self.calls) < answer.after_calls:
             await asyncio.sleep(0)

@@ -3,8 +3,8 @@
 import asyncio
 
 WIDTH = 8
-"""Messages that may look around (thread, memory, names) at one time. The work is short and mostly waits for the network;
-every further one at work delays the event loop's answer to Slack, which counts three seconds."""
+"""Messages that may look around (thread, memory, names) at one time. The work is short and mostly waits for the
+network; every further one at work delays the event loop's answer to Slack, which counts three seconds."""
 
 
 class Entrance:

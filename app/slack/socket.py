@@ -22,6 +22,7 @@ PATIENCE_S = 4 * PING_S + 5.0
 """The SDK notices a dead connection after four pings; tearing it down earlier races its own reconnect."""
 WATCH_S = 5.0
 CLOSE_S = 3.0
+LAST_ACKS_S = 0.1
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -112,4 +113,12 @@ class SlackSocket:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_S):
+                await self._acknowledge_what_came(client)
                 await client.close()
+
+    async def _acknowledge_what_came(self, client: SocketModeClient) -> None:
+        """Take nothing more, and answer for what was taken: Slack would send it again, to nobody."""
+        receiver: asyncio.Future[Any] | None = cast("Any", client).message_receiver
+        if receiver is not None:
+            receiver.cancel()
+        await asyncio.sleep(LAST_ACKS_S)

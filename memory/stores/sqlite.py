@@ -49,7 +49,7 @@ class SqliteStore:
         self._cap = cap
         self._bounds = bounds
         self._executor = ThreadPoolExecutor(bounds.threads, thread_name_prefix="memory")
-        self._handles = Handles(directory, self._executor, bounds)
+        self.handles = Handles(directory, self._executor, bounds)
         self._warned: set[tuple[str, str]] = set()
         self._is_closed = False
 
@@ -91,7 +91,7 @@ class SqliteStore:
             erased = await self._change(scope_key, sqlite_erasing.erase_scope)
         else:
             erased = await self._change(scope_key, partial(sqlite_erasing.erase_record, record_id=record_id))
-            await self._handles.drop_snapshot(scope_key)
+            await self.handles.forget_reads(scope_key)
         return EraseReceipt(erased, int(erased > 0))
 
     async def erase_thread(self, thread_key: str) -> EraseReceipt:
@@ -120,7 +120,7 @@ class SqliteStore:
     async def aclose(self) -> None:
         if not self._is_closed:
             self._is_closed = True
-            await self._handles.close()
+            await self.handles.close()
             await asyncio.to_thread(self._executor.shutdown)
 
     async def _look(self, scope_key: str, work: Callable[[ScopeFile], Found]) -> Found | None:
@@ -136,12 +136,12 @@ class SqliteStore:
 
     async def _ask(self, scope_key: str, work: Callable[[ScopeFile], Found]) -> Found:
         """Read. Raises ``StoreUnavailableError`` when that is not possible."""
-        async with self._handles.lease(scope_key) as file:
+        async with self.handles.lease(scope_key) as file:
             return await self._in_lane(file, file.reads, work)
 
     async def _change(self, scope_key: str, work: Callable[[ScopeFile], Found]) -> Found:
         """Write. Raises ``StoreUnavailableError`` when that is not possible; nothing has changed then."""
-        async with self._handles.lease(scope_key) as file:
+        async with self.handles.lease(scope_key) as file:
             return await self._in_lane(file, file.writes, work)
 
     async def _in_lane(self, file: ScopeFile, lane: Lane, work: Callable[[ScopeFile], Found]) -> Found:
@@ -157,11 +157,11 @@ class SqliteStore:
         if scope_key is None:
             return EraseReceipt()
         erased = await self._change(scope_key, partial(sqlite_erasing.erase_from_thread, thread_key=thread_key))
-        await self._handles.drop_snapshot(scope_key)
+        await self.handles.forget_reads(scope_key)
         return EraseReceipt(erased, int(erased > 0))
 
     async def _in_place(self, work: Callable[[], Found]) -> Found:
-        async with self._handles.place():
+        async with self.handles.place():
             return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
     def _note(self, event: str, scope_key: str, reason: str | None) -> None:

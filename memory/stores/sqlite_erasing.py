@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from memory.stores.sqlite_files import COMPANIONS, SUFFIX, ScopeFile, connect, sync_directory
+from memory.stores.sqlite_files import COMPANIONS, SUFFIX, ScopeFile, companion, connect, sync_directory
 from memory.stores.sqlite_rows import sequence_in
 from memory.stores.sqlite_schema import scope_key_of, version
 from memory.stores.sqlite_scrubbing import delete_all, delete_by_sequence, delete_by_thread, scrub_if_owed
@@ -22,8 +22,7 @@ def erase_record(file: ScopeFile, record_id: str) -> int:
 def erase_scope(file: ScopeFile) -> int:
     """Remove the file; when another process has it open, what is in it. In the write lane; closes the read lane."""
     with file.reads.thread:
-        file.distrust(file.reads)
-        file.drop_snapshot()
+        file.forget_reads()
     connection = file.writer()
     if connection is None:
         return 0
@@ -76,6 +75,6 @@ def _is_alone(connection: sqlite3.Connection) -> bool:
 
 
 def _unlink(path: Path) -> None:
-    for name in (path, *(path.with_name(path.name + companion) for companion in COMPANIONS)):
-        name.unlink(missing_ok=True)
+    for each in (path, *(companion(path, ending) for ending in COMPANIONS)):
+        each.unlink(missing_ok=True)
     sync_directory(path.parent)

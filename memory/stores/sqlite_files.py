@@ -20,7 +20,6 @@ Found = TypeVar("Found")
 
 SUFFIX = ".db"
 COMPANIONS = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a database file."""
 _SETTINGS = (
     "secure_delete = ON",
     "synchronous = FULL",
@@ -45,16 +44,14 @@ def path_of(directory: Path, scope_key: str) -> Path:
 
 def connect(path: Path, *, timeout_s: float) -> sqlite3.Connection:
     """A connection to a file that exists; without a right to write one that only reads. Raises ``sqlite3.Error``."""
-    connection = _open(path, "mode=rw", timeout_s)
     try:
-        connection.execute("PRAGMA user_version").fetchone()
+        return _open(path, "mode=rw", timeout_s)
     except sqlite3.OperationalError as exc:
-        connection.close()
-        if exc.sqlite_errorcode != sqlite3.SQLITE_CANTOPEN or path.with_name(path.name + "-wal").exists():
+        is_forbidden = exc.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+        if not is_forbidden or not path.exists() or companion(path, "-wal").exists():
             raise
-        # Nobody may write beside the file, not even the index of its log, so nobody is writing.
-        connection = _open(path, "mode=ro&immutable=1", timeout_s, _FrozenConnection)
-    return connection
+    # Nobody may make a log beside the file, so nobody is writing.
+    return _open(path, "mode=ro&immutable=1", timeout_s, _FrozenConnection)
 
 
 def create(path: Path, *, timeout_s: float) -> sqlite3.Connection:
@@ -69,6 +66,11 @@ def create(path: Path, *, timeout_s: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def companion(path: Path, ending: str) -> Path:
+    """What SQLite keeps beside a database file: its log, the log's index or its journal."""
+    return path.with_name(f"{path.name}{ending}")
 
 
 def sync_directory(directory: Path) -> None:
@@ -98,6 +100,7 @@ def _open(
     try:
         for setting in _SETTINGS:
             connection.execute(f"PRAGMA {setting}")
+        connection.execute("PRAGMA user_version").fetchone()
     except BaseException:
         connection.close()
         raise
@@ -154,7 +157,9 @@ class ScopeFile:
         """The write lane's connection, to a new file if need be."""
         return self._current(self.writes) or self._opened(self.writes, create)
 
-    def drop_snapshot(self) -> None:
+    def forget_reads(self) -> None:
+        """Let go of all that was read: records, and the pages below them. In the read lane."""
+        self.distrust(self.reads)
         self.snapshot = None
 
     def shorten_log(self) -> None:
@@ -162,6 +167,7 @@ class ScopeFile:
         with self.writes.thread, suppress(sqlite3.Error, OSError):
             connection = self.writer()
             if connection is not None:
+                scrub_if_owed(connection)
                 _, pages, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
                 if pages > LONGEST_LOG_PAGES:  # There is never a quiet moment to begin it anew: make one.
                     connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()

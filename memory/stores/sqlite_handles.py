@@ -36,12 +36,10 @@ class Handles:
         self._executor = executor
         self._bounds = bounds
         self._places = asyncio.Semaphore(bounds.handles)
-        self._files: OrderedDict[str, ScopeFile] = OrderedDict()
+        self.files: OrderedDict[str, ScopeFile] = OrderedDict()
+        """By scope key, used last comes last."""
         self._tending: set[asyncio.Future[None]] = set()
         self._is_closed = False
-
-    def __len__(self) -> int:
-        return len(self._files)
 
     @asynccontextmanager
     async def place(self) -> AsyncGenerator[None]:
@@ -55,9 +53,9 @@ class Handles:
     async def lease(self, scope_key: str) -> AsyncGenerator[ScopeFile]:
         """The scope's file, kept open for the length of the block at least."""
         async with self.place():
-            file = self._files.get(scope_key) or self.unshared(scope_key)
-            self._files[scope_key] = file
-            self._files.move_to_end(scope_key)
+            file = self.files.get(scope_key) or self.unshared(scope_key)
+            self.files[scope_key] = file
+            self.files.move_to_end(scope_key)
             file.users += 1
             try:
                 await self._make_room()
@@ -72,11 +70,11 @@ class Handles:
         path = path_of(self._directory, scope_key)
         return ScopeFile(path, scope_key, timeout_s=self._bounds.timeout_s)
 
-    async def drop_snapshot(self, scope_key: str) -> None:
-        """Let go of a scope's records in memory, once nobody is looking at them."""
-        file = self._files.get(scope_key)
+    async def forget_reads(self, scope_key: str) -> None:
+        """Let go of what is in memory of a scope, once nobody is looking at it."""
+        file = self.files.get(scope_key)
         if file is not None:
-            await in_lane(self._executor, file, file.reads, file.drop_snapshot)
+            await in_lane(self._executor, file, file.reads, file.forget_reads)
 
     async def close(self) -> None:
         """Wait for whoever is at work, then close everything."""
@@ -85,29 +83,30 @@ class Handles:
             await self._places.acquire()
         if self._tending:
             await asyncio.wait(self._tending)
-        for file in self._files.values():
+        for file in self.files.values():
             await self._in_thread(file.close)
-        self._files.clear()
+        self.files.clear()
         for _ in range(self._bounds.handles):
             self._places.release()
 
     async def _make_room(self) -> None:
         """Close the files used longest ago. Whoever asks for one meanwhile waits, and opens it again."""
-        idle = [key for key, file in self._files.items() if not file.users]
-        for scope_key in idle[: max(0, len(self._files) - self._bounds.handles)]:
-            file = self._files[scope_key]
+        while len(self.files) > self._bounds.handles:
+            file = next((each for each in self.files.values() if not each.users), None)
+            if file is None:
+                return
             file.users += 1
             try:
                 await self._in_thread(file.close)
             finally:
                 file.users -= 1
             if not file.users:
-                del self._files[scope_key]
+                del self.files[file.scope_key]
 
     def _trim(self) -> None:
         """Forget what was read longest ago, beyond the number of records to keep."""
         kept = 0
-        for file in reversed(self._files.values()):
+        for file in reversed(self.files.values()):
             snapshot = file.snapshot
             kept += 0 if snapshot is None else len(snapshot.records)
             if kept > self._bounds.records:

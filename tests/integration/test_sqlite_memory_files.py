@@ -196,7 +196,7 @@ async def test_a_scope_another_process_has_open_can_be_erased_and_written_again(
         assert texts(await found(ours, ORG, "deploy")) == ["deploy two"]
 
 
-async def test_files_somebody_removed_are_not_read_from_memory(store: VectorStore, shelf: Shelf, path: Path) -> None:
+async def test_files_somebody_removed_are_not_read_from_memory(store: VectorStore, path: Path) -> None:
     """Memory systems, A3 26: nothing deleted is served from a cache."""
     await store.write(ORG, [fact("deploy one")])
     await found(store, ORG, "deploy")
@@ -211,7 +211,7 @@ def files_of(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{path.name}*"))
 
 
-async def test_nobody_else_on_the_machine_may_look(store: VectorStore, shelf: Shelf, path: Path) -> None:
+async def test_nobody_else_on_the_machine_may_look(store: VectorStore, path: Path) -> None:
     await store.write(ORG, [fact("one", thread=THREAD)])
     assert [mode_of(each) for each in (path.parent,)] == [0o700]
 
@@ -224,4 +224,4 @@ async def test_a_search_of_nothing_leaves_no_file(store: VectorStore, shelf: She
     assert await found(store, ORG, "deploy") == []
     assert await store.forget(ORG, "mem:org:acme:1") is False
     assert await store.erase(ORG) == EraseReceipt()
-    assert not shelf.directory.exists()  # noqa: ASYNC240 - a test looks at its own folder
+    assert not shelf.directory.exists()

@@ -286,6 +286,21 @@ async def test_more_scopes_than_can_wait_are_asked_for_again_at_their_next_use()
         await asyncio.gather(worker, return_exceptions=True)
 
 
+async def test_a_write_that_finds_no_place_is_made_up_for_at_the_next_use() -> None:
+    bench = Bench()
+    async with bench.working() as backfill:
+        backfill.used(ORG)
+        await until(lambda: len(bench.rests.slept) == 1)
+        for number in range(WAITING_SCOPES):
+            backfill.used(f"user:slack:U{number}")
+        bench.keeper.add(ORG, "one")
+        backfill.wrote(ORG)
+        await until(lambda: not len(backfill))
+        assert bench.keeper.bare(ORG) == ["one"]
+        backfill.used(ORG)
+        await until(lambda: not bench.keeper.bare(ORG))
+
+
 async def test_the_scopes_that_are_known_to_be_complete_are_bounded() -> None:
     bench = Bench()
     async with bench.working() as backfill:

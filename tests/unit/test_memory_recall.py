@@ -10,7 +10,7 @@ from memory.composition import Budget
 from memory.ranker import KeywordRanker, Ranker
 from memory.recall import RECALL_S, Recall
 from memory.record import MemoryCandidate, MemoryRecord
-from memory.ranker import KeywordRanker as RelevanceRanker
+from memory.relevance import RelevanceRanker
 from memory.scope import Scopes, request_scopes
 from memory.store import MemoryStore, Query, Retrieved, Vector
 from memory.stores.inprocess import InProcessStore

@@ -108,6 +108,12 @@ def test_a_listing_filter_is_the_same_gate() -> None:
     assert not matches_any("…", record("deploy"))
 
 
+def test_a_listing_is_filtered_in_every_script() -> None:
+    minted = mint_record("org:acme", 1, MemoryCandidate("fact", "デプロイは火曜日です", "slack:C1:1.0"), NOW)
+    assert matches_any("火曜", minted)
+    assert not matches_any("水曜", minted)
+
+
 @pytest.mark.parametrize(
     ("text", "tokens"), [("", 0), ("abcd", 1), ("abcde", 2), ("🎉🎉", 1), ("🎉🎉a", 2), ("\ud800", 1)]
 )

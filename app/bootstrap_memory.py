@@ -1,0 +1,98 @@
+"""The part of the composition root that puts the bot's memory together: store, ranker, embeddings, recall."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from app.agents.providers.catalogue import ProviderSpec
+from app.agents.providers.embeddings import open_embedder
+from app.background import beside
+from app.clock import Clock
+from app.errors import ConfigurationError
+from config.settings import Settings
+from memory.backfill import Backfill
+from memory.composition import Budget
+from memory.embedder import Embedder
+from memory.ranker import KeywordRanker, Ranker
+from memory.recall import Recall
+from memory.relevance import RelevanceRanker
+from memory.semantic import QueryVectors, SemanticStore
+from memory.store import MemoryStore, VectorKeeper
+from memory.stores.opening import Choice, StoreKind, StoreRefusedError, StoreWish, choose, open_store
+
+MEMORY_OPENED = "memory_opened"
+MEMORY_WARNED = "memory_warned"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What the rest of the bot remembers with."""
+
+    store: MemoryStore
+    recall: Recall
+
+
+@asynccontextmanager
+async def open_memory(
+    settings: Settings, specs: Mapping[str, ProviderSpec], clock: Clock, given: MemoryStore | None
+) -> AsyncGenerator[Memory]:
+    """The memory ``settings`` describe, over the ``given`` store if there is one, closed when the context ends.
+
+    Raises ``ConfigurationError`` when a setting asks for what is not there.
+    """
+    ranker = ranker_of(settings)
+    async with AsyncExitStack() as stack:
+        store = given
+        if store is None:
+            choice = _choice(settings)
+            store = open_store(choice, directory=settings.data_dir / "memory", ranker=ranker, now=clock.now)
+            stack.push_async_callback(store.aclose)
+            _tell(choice)
+        budget = Budget(settings.memory.limit, settings.memory.max_tokens)
+        if settings.memory.embedding is None or not isinstance(store, VectorKeeper):
+            yield Memory(store, Recall(store, ranker, budget))
+            return
+        embedder = await _embedder(settings.memory.embedding, specs, settings)
+        stack.push_async_callback(embedder.aclose)
+        queries, backfill = QueryVectors(embedder), Backfill(store, embedder)
+        await stack.enter_async_context(beside(backfill.run(), name="embedding_backfill"))
+        await stack.enter_async_context(beside(queries.warm(), name="embedding_warm"))
+        semantic = SemanticStore(store, backfill, queries)
+        yield Memory(semantic, Recall(semantic, ranker, budget, queries.vector))
+
+
+def ranker_of(settings: Settings) -> Ranker:
+    return RelevanceRanker() if settings.memory.ranker == "relevance" else KeywordRanker()
+
+
+def _choice(settings: Settings) -> Choice:
+    memory = settings.memory
+    try:
+        return choose(
+            StoreWish(
+                enabled=memory.enabled,
+                store=memory.store,
+                worker_base_url=memory.worker.base_url,
+                worker_token_env=memory.worker.token_env,
+                has_worker_token=memory.worker.token is not None,
+                max_records_per_scope=memory.max_records_per_scope,
+            )
+        )
+    except StoreRefusedError as fault:
+        raise ConfigurationError(str(fault)) from fault
+
+
+def _tell(choice: Choice) -> None:
+    for warning in choice.warnings:
+        _log.warning(MEMORY_WARNED, reason=warning)
+    if choice.kind is not StoreKind.NULL:
+        _log.info(MEMORY_OPENED, store=choice.kind.value, records_per_scope=choice.cap)
+
+
+async def _embedder(reference: str, specs: Mapping[str, ProviderSpec], settings: Settings) -> Embedder:
+    limits = settings.limits
+    return await open_embedder(reference, specs, connect_s=limits.model_connect_s, call_s=limits.model_idle_s)

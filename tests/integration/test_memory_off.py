@@ -1,0 +1,83 @@
+"""Off means off: with memory disabled, what goes to a provider is what a build without memory would send."""
+
+import pytest
+
+from app.agents.definitions import GENERAL_PROMPT
+from app.agents.providers.base import ModelRequest, Turn
+from app.agents.providers.catalogue import Catalogue, ProviderSpec
+from app.bootstrap import build
+from app.clock import SystemClock
+from app.playground.seed import ALICE, BOT_USER, GENERAL
+from app.playground.server import open_playground
+from config.settings import ProviderSettings, Settings
+from memory.record import MemoryCandidate
+from memory.relevance import RelevanceRanker
+from memory.stores.inprocess import InProcessStore
+from tests.e2e.conftest import settings_of
+from tests.model_servers import (
+    Answer,
+    anthropic_end,
+    anthropic_start,
+    anthropic_text,
+    model_server,
+    openai_end,
+    openai_text,
+)
+
+ANSWERS = {
+    "anthropic": Answer([anthropic_start(), *anthropic_text("ok"), *anthropic_end()]),
+    "openai": Answer([*openai_text("ok"), *openai_end()]),
+}
+
+
+def settings_for(settings: Settings, kind: str, base_url: str, *, enabled: bool) -> Settings:
+    provider = ProviderSettings.model_validate({"kind": kind, "base_url": base_url, "api_key": "k"})
+    return settings.model_copy(
+        update={
+            "providers": {"here": provider},
+            "defaults": settings.defaults.model_copy(update={"model": "here/model-1"}),
+            "memory": settings.memory.model_copy(update={"enabled": enabled}),
+        }
+    )
+
+
+async def sent_by_the_bot(kind: str, *, enabled: bool, taught: bool = False) -> bytes:
+    """The body of the one model call that a mention of “which port?” leads to."""
+    store = InProcessStore(ranker=RelevanceRanker(), now=SystemClock().now)
+    if taught:
+        await store.write("org:playground", [MemoryCandidate("fact", "The port is 5433.", "slack:C1:1.0")])
+    async with open_playground(with_page=False) as playground, model_server(ANSWERS[kind]) as server:
+        settings = settings_for(settings_of(playground, "socket"), kind, server.base_url, enabled=enabled)
+        memory = store if enabled else None
+        async with build(settings, memory=memory) as application, application.serving():
+            await application.connected()
+            root = playground.people.say(ALICE, GENERAL, f"<@{BOT_USER}> which port?")
+            await playground.answer(GENERAL, root.ts)
+        (call,) = server.calls
+        return call.raw
+
+
+async def sent_without_memory(kind: str) -> bytes:
+    """The same call put together by hand: the agent's prompt, the question, and nothing that knows of memory."""
+    request = ModelRequest(
+        model="model-1",
+        system=(GENERAL_PROMPT,),
+        messages=(Turn("user", "alice: which port?"),),
+        max_output_tokens=8192,
+    )
+    async with model_server(ANSWERS[kind]) as server:
+        catalogue = Catalogue({"here": ProviderSpec(kind, server.base_url, "k")}, connect_s=5, idle_s=5)  # pyright: ignore[reportArgumentType] - one of the kinds
+        async for _ in catalogue.resolve("here/model-1").provider.stream(request):
+            pass
+        await catalogue.aclose()
+        (call,) = server.calls
+        return call.raw
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "openai"])
+async def test_with_memory_disabled_every_byte_equals_a_build_without_memory(kind: str) -> None:
+    """Specification, section 1; criterion "Disabled path is byte-identical to memory-off"."""
+    without = await sent_without_memory(kind)
+    assert await sent_by_the_bot(kind, enabled=False) == without
+    assert await sent_by_the_bot(kind, enabled=True) == without, "a memory that has nothing to say adds nothing"
+    assert await sent_by_the_bot(kind, enabled=True, taught=True) != without
