@@ -97,6 +97,7 @@ async def test_a_write_during_the_work_is_not_missed() -> None:
         backfill.wrote(ORG)
         bench.embedder.is_open.set()
         await until(lambda: not bench.keeper.bare(ORG))
+    assert {text for call in bench.embedder.calls for text in call} == {"one", "two"}
 
 
 async def test_records_go_in_batches_newest_first() -> None:
@@ -140,6 +141,7 @@ async def test_another_model_embeds_everything_again() -> None:
     async with other.working() as backfill:
         backfill.used(ORG)
         await until(lambda: {model for model, _ in bench.keeper.vectors.values()} == {"fake/other"})
+    assert len(bench.keeper.vectors) == 2
 
 
 async def test_failures_are_logged_once_and_rested_after_ever_longer() -> None:
@@ -213,6 +215,7 @@ async def test_an_embedder_that_refuses_everything_is_an_outage_and_forgets_no_r
         await until(lambda: bool(bench.rests.long))
         bench.embedder.refused.clear()
         await until(lambda: not bench.keeper.bare(ORG))
+    assert len(bench.embedder.calls) >= 2
 
 
 async def test_a_call_that_never_ends_is_given_up() -> None:

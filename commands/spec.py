@@ -1,0 +1,143 @@
+"""What a command is: defined once, the same on every surface."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+Value = str | int | bool | None
+"""What an argument or option is bound to; ``None`` where it was not given and has no default."""
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+
+
+class Surface(StrEnum):
+    """Where a command can be given."""
+
+    CHAT = "chat"
+    """A message to the bot, or ``!group verb`` in a thread."""
+    SLASH = "slash"
+    CLI = "cli"
+    HTTP = "http"
+    MCP = "mcp"
+
+
+EVERYWHERE = frozenset(Surface)
+MACHINES = frozenset({Surface.CLI, Surface.HTTP, Surface.MCP})
+"""Surfaces whose reader is a program, or may hand on what it reads to a model."""
+
+Effect = Literal["read", "write"]
+Type = Literal["text", "integer", "boolean"]
+
+_NAME = re.compile(r"[a-z][a-zA-Z0-9]*")
+_ID = re.compile(r"[a-z][a-z0-9]*\.[a-z][a-z0-9]*")
+_ACTION = re.compile(r"[a-z]+:[a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A positional value. A ``rest`` argument takes all that is left, joined by single spaces, and stands last."""
+
+    name: str
+    description: str
+    is_required: bool = True
+    is_rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A named value: ``--kebab-case`` in text, ``camelCase`` in JSON."""
+
+    name: str
+    description: str
+    type: Type = "text"
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    pattern: str | None = None
+    """What a text must look like as a whole; ``expectation`` says it in words."""
+    expectation: str = ""
+    default: Value = None
+
+    @property
+    def flag(self) -> str:
+        """``--since-ms`` for ``sinceMs``."""
+        return "--" + re.sub(r"[A-Z]", lambda found: f"-{found[0].lower()}", self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a command was given, as far as the surface has such a place."""
+
+    channel_id: str | None = None
+    thread_key: str | None = None
+    visibility: str = "unknown"
+    """``public``, ``private``, ``dm``, ``machine`` or ``unknown``."""
+    repo: Callable[[], Awaitable[str | None]] | None = None
+    """The repository the thread is about, found out only when asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who gives a command, resolved by the surface it is given on."""
+
+    id: str
+    """``slack:U…``, ``cli:local``, ``http:<subject>``, ``mcp:<subject>``."""
+    surface: Surface
+    origin: Origin = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a command answers: ``data`` for programs, ``text`` for people (Markdown)."""
+
+    data: Mapping[str, Json]
+    text: str
+
+
+Values = Mapping[str, Value]
+Handler = Callable[[Caller, Values], Awaitable[Reply]]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command. Raises ``ValueError`` when its definition contradicts itself."""
+
+    id: str
+    """``<group>.<verb>``."""
+    summary: str
+    action: str
+    """What must be allowed: ``memory:read``."""
+    effect: Effect
+    handler: Handler
+    arguments: tuple[Argument, ...] = ()
+    options: tuple[Option, ...] = ()
+    surfaces: frozenset[Surface] = EVERYWHERE
+
+    def __post_init__(self) -> None:
+        names = [part.name for part in (*self.arguments, *self.options)]
+        faults = {
+            "the id is not <group>.<verb>": not _ID.fullmatch(self.id),
+            "the action is not <noun>:<verb>": not _ACTION.fullmatch(self.action),
+            "a name is not camelCase": not all(map(_NAME.fullmatch, names)),
+            "a name is used twice": len(set(names)) < len(names),
+            "a rest argument is not last": any(argument.is_rest for argument in self.arguments[:-1]),
+            "a required argument follows an optional one": _is_disordered(self.arguments),
+            "it is on no surface": not self.surfaces,
+        }
+        for fault, is_so in faults.items():
+            if is_so:
+                raise ValueError(f"command {self.id}: {fault}")
+
+    @property
+    def group(self) -> str:
+        return self.id.partition(".")[0]
+
+    @property
+    def verb(self) -> str:
+        return self.id.partition(".")[2]
+
+
+def _is_disordered(arguments: Sequence[Argument]) -> bool:
+    required = [argument.is_required for argument in arguments]
+    return required != sorted(required, reverse=True)
