@@ -5,14 +5,14 @@ import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
-from pydantic import SecretStr
-
 from app.agents.definitions import Agent, agents
 from app.agents.loop import AgentLoop
 from app.agents.providers.catalogue import Catalogue, ProviderSpec
-from app.application import Address, Application
+from app.application import Application
 from app.background import Background
+from app.bootstrap_commands import organization_of, registry_of
 from app.bootstrap_memory import open_memory
+from app.bootstrap_slack import application_of, open_slack, revealed
 from app.clock import Clock, SystemClock
 from app.dispatch.dispatcher import Dispatcher
 from app.dispatch.inbox import Inbox, InProcessInbox
@@ -20,16 +20,10 @@ from app.dispatch.ports import Limits, Models, Ports
 from app.dispatch.provision import Budgets, Provision
 from app.dispatch.resolve import Defaults, resolve
 from app.errors import ConfigurationError, ModelError
+from app.http.bearer import bearers_of
 from app.runtime import settle
 from app.sessions.store import NullSessionStore, SessionStore
-from app.slack.bolt import bolt_app
-from app.slack.calls import SlackCalls, open_session, web_client
-from app.slack.chat import Workspace
-from app.slack.identity import identify
-from app.slack.listeners import Listeners
-from app.slack.names import Names
-from app.slack.routes import slack_routes
-from app.slack.socket import SlackSocket
+from app.status import BotStatus
 from commands.registry import Registry
 from config.settings import Settings
 from memory.recall import Recall
@@ -58,9 +52,14 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
     background = Background()
     async with AsyncExitStack() as stack:
         remembering = await stack.enter_async_context(open_memory(settings, provider_specs(settings), clock, memory))
+        bearers = bearers_of(settings.http.tokens)
+        slack = await open_slack(settings, bearers, stack, clock, background)
+        status = BotStatus(clock, model=_defaults(settings).model, memory=_memory_name(settings))
+        registry = commands or registry_of(settings, remembering.store, slack.authority, status, clock)
         ports = Ports(
             inbox=inbox or InProcessInbox(clock),
-            commands=commands or Registry([]),
+            access=slack.authority,
+            commands=registry,
             agents=agents(_configured_agents(settings)),
             defaults=_defaults(settings),
             models=models or _catalogue(settings, stack, background),
@@ -71,8 +70,9 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
         )
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)
         dispatcher = Dispatcher(ports, _limits(settings), clock)
-        workspace = await _workspace(settings, stack, clock, background)
-        yield _application(settings, workspace, dispatcher, background)
+        application = application_of(settings, slack, dispatcher, registry, background, bearers)
+        status.watch(application)
+        yield application
 
 
 async def serve(
@@ -107,7 +107,7 @@ def catalogue_of(settings: Settings) -> Catalogue:
 
 def provider_specs(settings: Settings) -> dict[str, ProviderSpec]:
     return {
-        name: ProviderSpec(kind=provider.kind, base_url=provider.base_url, api_key=_revealed(provider.api_key))
+        name: ProviderSpec(kind=provider.kind, base_url=provider.base_url, api_key=revealed(provider.api_key))
         for name, provider in settings.providers.items()
     }
 
@@ -123,42 +123,6 @@ async def _warm(catalogue: Catalogue, reference: str) -> None:
     """Import the default model's SDK while the bot connects; a missing key is told when a turn needs it."""
     with suppress(ConfigurationError, ModelError):
         await catalogue.warm(reference)
-
-
-async def _workspace(settings: Settings, stack: AsyncExitStack, clock: Clock, background: Background) -> Workspace:
-    slack = settings.slack
-    session = await stack.enter_async_context(open_session(slack.timeout_s))
-    calls = SlackCalls(web_client(session, api_url=slack.api_url, token=_revealed(slack.bot_token)))
-    return Workspace(
-        calls=calls,
-        names=Names(calls, clock),
-        identity=await identify(calls, clock),
-        clock=clock,
-        spawn=background.spawn,
-        history_messages=settings.limits.history_messages,
-    )
-
-
-def _application(
-    settings: Settings, workspace: Workspace, dispatcher: Dispatcher, background: Background
-) -> Application:
-    slack = settings.slack
-    is_posted_to = slack.mode == "http"
-    bolt = bolt_app(
-        workspace.identity,
-        Listeners(workspace, dispatcher, background),
-        bot_token=_revealed(slack.bot_token) or "",
-        signing_secret=_revealed(slack.signing_secret) if is_posted_to else None,
-    )
-    socket = SlackSocket(bolt, app_token=_revealed(slack.app_token) or "", api_url=slack.api_url, clock=workspace.clock)
-    return Application(
-        dispatcher,
-        background,
-        Address(settings.http.host, settings.http.port),
-        socket=None if is_posted_to else socket,
-        routes=slack_routes(bolt) if is_posted_to else (),
-        drain_s=settings.limits.drain_s,
-    )
 
 
 def _configured_agents(settings: Settings) -> dict[str, Agent]:
@@ -178,12 +142,9 @@ def _limits(settings: Settings) -> Limits:
 
 
 def _provision(settings: Settings, recall: Recall) -> Provision:
-    if settings.organization is None:
-        raise ConfigurationError("organization is not set: it names whose memory the bot keeps")
-    return Provision(
-        recall, settings.organization, Budgets(settings.limits.history_chars, settings.limits.output_tokens)
-    )
+    limits = settings.limits
+    return Provision(recall, organization_of(settings), Budgets(limits.history_chars, limits.output_tokens))
 
 
-def _revealed(secret: SecretStr | None) -> str | None:
-    return None if secret is None else secret.get_secret_value()
+def _memory_name(settings: Settings) -> str:
+    return f"on ({settings.memory.store}, {settings.memory.ranker})" if settings.memory.enabled else "off"

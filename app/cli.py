@@ -7,9 +7,10 @@ import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
+from typer.core import TyperGroup
 
 from app import __version__
 from app.errors import ConfigurationError
@@ -29,6 +30,7 @@ _PROBE_WAIT_S = 60.0
 application = typer.Typer(
     name="switchboard",
     help="A Slack bot that answers in threads.",
+    epilog="Everything the bot can be asked for by name works here, too: `switchboard help` lists it.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -43,8 +45,9 @@ ConfigOption = Annotated[
 def invoke(arguments: Sequence[str]) -> int:
     """Carry out one command line and return the exit status; what the operator can mend goes to stderr."""
     try:
-        command = typer.main.get_command(application)
-        status: object = command.main(list(arguments), prog_name="switchboard", standalone_mode=False)
+        status = _carry_out(arguments)
+    except typer.Exit as leaving:
+        return leaving.exit_code
     except typer.TyperException as error:
         _complain([f"{error.format_message().rstrip('.')} (switchboard --help shows what there is)"])
         return error.exit_code
@@ -55,6 +58,29 @@ def invoke(arguments: Sequence[str]) -> int:
         _complain(faults)
         return _REFUSED
     return status if isinstance(status, int) else 0
+
+
+def _carry_out(arguments: Sequence[str]) -> object:
+    """The exit status of one of the commands below or, for a first word that is none of them, of the registry's."""
+    command = typer.main.get_command(application)
+    first = arguments[0] if arguments else "-"
+    is_option = first.startswith("-") and not first.startswith("--config")
+    if isinstance(command, TyperGroup) and first not in command.commands and not is_option:
+        from app.bootstrap_commands import groups
+        from app.cli_commands import after_config
+
+        config, words = after_config(arguments)
+        if words and words[0] in groups():
+            return _run_registered(config, words)
+    return command.main(list(arguments), prog_name="switchboard", standalone_mode=False)
+
+
+def _run_registered(config: Path | None, words: Sequence[str]) -> int:
+    from app.bootstrap_commands import open_registry
+    from app.cli_commands import Streams, run_command
+
+    settings = _settings(config, stream=sys.stderr, slack=False)
+    return asyncio.run(run_command(words, lambda: open_registry(settings), Streams(sys.stdout, sys.stderr)))
 
 
 def startup_faults(error: BaseException) -> list[str] | None:
@@ -129,6 +155,29 @@ def play(
 
 
 @application.command()
+def ask(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="What to say to the bot.")],
+    thread: Annotated[str | None, typer.Option(metavar="KEY", help="The conversation it belongs to.")] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Ask the bot here, without Slack.
+
+    The answer goes to standard output, everything else to standard error. The exit status is 1 if there was no
+    complete answer.
+    """
+    settings = _settings(config or context.obj, stream=sys.stderr, slack=False)
+    from app.bootstrap_console import open_dispatcher
+    from app.cli_commands import Streams
+    from app.cli_commands import ask as ask_bot
+
+    streams = Streams(sys.stdout, sys.stderr)
+    raise typer.Exit(
+        asyncio.run(ask_bot(text, thread, lambda background: open_dispatcher(settings, background), streams))
+    )
+
+
+@application.command()
 def doctor(context: typer.Context, config: ConfigOption = None) -> None:
     """Check that everything the bot needs works.
 
@@ -175,18 +224,23 @@ def manifest(
         typer.echo(text, nl=False)
 
 
-def _settings(config: Path | None, *, playground: bool = False) -> "Settings":
-    """The settings, with logging set up as they say; ends the command with every fault if there are any."""
+def _settings(
+    config: Path | None, *, playground: bool = False, slack: bool = True, stream: TextIO | None = None
+) -> "Settings":
+    """The settings, with logging set up as they say; ends the command with every fault if there are any.
+
+    Logs go to ``stream``, standard output unless given.
+    """
     from app.logs import configure
     from config.faults import SettingsError
     from config.loading import load
 
     try:
-        settings = load(config, playground=playground)
+        settings = load(config, playground=playground, slack=slack)
     except SettingsError as error:
         _complain(error.faults)
         raise typer.Exit(_REFUSED) from None
-    configure(settings.logs.format, settings.logs.level, stream=sys.stdout)
+    configure(settings.logs.format, settings.logs.level, stream=stream or sys.stdout)
     return settings
 
 

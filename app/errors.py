@@ -10,6 +10,7 @@ SwitchboardError
 │       └── PromptTooLongError    … by getting shorter
 ├── ChannelUnavailableError       the platform could not be asked; nothing is known
 ├── DeliveryError                 the platform took none of the ways to show an answer
+├── NotAllowedError               somebody else has to ask, or an admin has to allow it
 └── StoppedByUserError            a person ended the answer
 """
 
@@ -56,6 +57,10 @@ class ChannelUnavailableError(SwitchboardError):
 
 class DeliveryError(SwitchboardError):
     """The platform definitely took none of the ways to show an answer."""
+
+
+class NotAllowedError(SwitchboardError):
+    """The one who asks may not have this. Its text is the reason for the log, never for them."""
 
 
 class StoppedByUserError(SwitchboardError):

@@ -11,7 +11,7 @@ from app.playground.server import Playground, open_playground
 from app.slack.manifest import EVENTS_PATH
 from config.settings import Settings
 from memory.record import MemoryCandidate
-from memory.scope import request_scopes
+from memory.scope import ScopeKind, scope_key
 from memory.store import MemoryStore
 from memory.stores.inprocess import InProcessStore
 
@@ -43,7 +43,7 @@ async def _taught(settings: Settings) -> MemoryStore | None:
         return None
     store = InProcessStore(ranker=ranker_of(settings), now=SystemClock().now)
     candidates = [MemoryCandidate("fact", text, EARLIER_THREAD) for text in TAUGHT]
-    await store.write(request_scopes(settings.organization).org, candidates)
+    await store.write(scope_key(ScopeKind.ORG, settings.organization), candidates)
     return store
 
 

@@ -1,39 +1,158 @@
-"""The commands people can ask for by name, built once from an explicit list."""
+"""The commands people can ask for by name, built once from an explicit list; every surface comes in here."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
+from commands.coercion import from_fields, from_query
+from commands.errors import InvalidInputError
+from commands.grammar import HELP_WORDS, bind, spoken, tokenize, wants_help, without_links
+from commands.helping import HELP_ID, help_command, nothing_like, usage, visible
+from commands.ports import Authority, Decision, Receipts
+from commands.result import Code, Result
+from commands.schema import schema
+from commands.service import Parse, Service
+from commands.spec import Caller, Command, Surface, Values
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One command: ``<group> <verb>``, answered without a model."""
+__all__ = ["Code", "DuplicateCommandError", "Recognised", "Registry", "Result", "schema", "usage"]
 
-    group: str
-    verb: str
-    answer: Callable[[str], Awaitable[str]]
-    """From what stands behind the verb to the reply."""
-
-    @property
-    def id(self) -> str:
-        return f"{self.group}.{self.verb}"
+_HELP_WORDS = HELP_WORDS | {"help"}
 
 
 class DuplicateCommandError(ValueError):
     """Two commands share an id."""
 
 
-class Registry:
-    def __init__(self, commands: Iterable[Command]) -> None:
-        self._by_words: dict[tuple[str, str], Command] = {}
-        for command in commands:
-            if (command.group, command.verb) in self._by_words:
-                raise DuplicateCommandError(command.id)
-            self._by_words[command.group, command.verb] = command
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A text that names a command, or asks for help; its tail has not been looked at."""
 
-    def recognise(self, text: str) -> tuple[Command, str] | None:
-        """The command ``text`` starts with, in any case and with or without ``!``, and what follows it."""
-        words = text.removeprefix("!").split(maxsplit=2)
-        if len(words) < 2:  # noqa: PLR2004 - a group and a verb
+    words: tuple[str, ...]
+    """Group and verb, in lower case; ``help`` alone, or a group and ``help``. The verb of a ``!`` may not exist."""
+    tail: str = ""
+
+
+class Nobody:
+    """The authority of a registry that was given none: deny by default."""
+
+    async def may_run(self, caller: Caller, command: Command) -> Decision:  # noqa: ARG002 - the port's
+        return Decision(False, "no authority")
+
+    async def may_touch(self, caller: Caller, action: str, scope_key: str) -> Decision:  # noqa: ARG002 - the port's
+        return Decision(False, "no authority")
+
+    def admins(self) -> str:
+        return "an admin"
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Registry:
+    """Looks commands up and has them carried out. ``recognise`` is pure; no ``run_…`` raises but for cancellation."""
+
+    def __init__(
+        self,
+        commands: Iterable[Command],
+        authority: Authority | None = None,
+        *,
+        now: Callable[[], datetime] = _utc_now,
+        receipts: Receipts | None = None,
+    ) -> None:
+        """Raises ``DuplicateCommandError``. ``receipts`` get one receipt of every write that was allowed to start."""
+        self._authority = authority or Nobody()
+        self._by_id: dict[str, Command] = {}
+        for command in commands:
+            if command.id in self._by_id:
+                raise DuplicateCommandError(command.id)
+            self._by_id[command.id] = command
+        self._service = Service(self._authority, now, receipts)
+        self._help = self._by_id.get(HELP_ID) or help_command(self.commands, self._authority)
+        chat = self.commands(Surface.CHAT)
+        self._chat_ids = frozenset(command.id for command in chat)
+        self._chat_groups = frozenset(command.group for command in chat)
+
+    def commands(self, surface: Surface | None = None) -> Sequence[Command]:
+        """In the order of the list; with ``surface`` those that can be given there."""
+        return [command for command in self._by_id.values() if surface is None or surface in command.surfaces]
+
+    def get(self, command_id: str) -> Command | None:
+        return self._by_id.get(command_id)
+
+    def recognise(self, text: str) -> Recognised | None:
+        """The command a chat message starts with; ``None`` for prose. Looks at two words, whatever the length."""
+        found = spoken(text)
+        if found is None:
             return None
-        command = self._by_words.get((words[0].lower(), words[1].lower()))
-        return None if command is None else (command, words[2] if len(words) > 2 else "")  # noqa: PLR2004
+        if found.group == "help" or (not found.verb and found.group.lower() == "help"):
+            return self._recognised_help(found.verb, found.tail)
+        if found.group not in self._chat_groups:
+            return None
+        is_command = f"{found.group}.{found.verb}" in self._chat_ids
+        is_help = found.verb == "help" and not found.tail.strip()
+        if not (is_command or is_help or found.is_marked):
+            return None
+        return Recognised((found.group, found.verb) if found.verb else (found.group,), found.tail)
+
+    async def run_text(self, recognised: Recognised, caller: Caller) -> Result:
+        """A recognised chat message."""
+        return await self._run(recognised.words, recognised.tail, caller)
+
+    async def run_line(self, line: str, caller: Caller) -> Result:
+        """A whole line that must be a command: ``memory list --limit 5``, as a slash command brings it."""
+        words = line.split(maxsplit=2)
+        return await self._run(tuple(words[:2]), "".join(words[2:]), caller)
+
+    async def run_tokens(self, tokens: Sequence[str], caller: Caller) -> Result:
+        """Words of a shell, already split: ``["memory", "list", "--limit", "5"]``. None at all ask for help."""
+        return await self._run(tuple(tokens[:2]), list(tokens[2:]), caller)
+
+    async def run_values(self, command_id: str, values: Mapping[str, object], caller: Caller) -> Result:
+        """A JSON object: names in camelCase, numbers and booleans also as text."""
+        return await self._invoke(command_id, caller, lambda command: from_fields(command, values))
+
+    async def run_query(self, command_id: str, pairs: Sequence[tuple[str, str]], caller: Caller) -> Result:
+        """A query string: names in kebab-case or camelCase, each at most once."""
+        return await self._invoke(command_id, caller, lambda command: from_query(command, pairs))
+
+    def _recognised_help(self, verb: str, tail: str) -> Recognised | None:
+        if not verb:
+            return None if tail.strip() else Recognised(("help",))
+        return Recognised(("help", verb), tail) if f"help.{verb}" in self._chat_ids else None
+
+    async def _run(self, words: tuple[str, ...], tail: str | list[str], caller: Caller) -> Result:
+        group, verb = (*(word.lower() for word in words), "", "")[:2]
+        if f"{group}.{verb}" in self._by_id:
+            return await self._invoke(f"{group}.{verb}", caller, lambda command: _parsed(command, tail))
+        if group in _HELP_WORDS or not group:
+            return await self._explain(_topic(verb, tail), caller)
+        if verb in _HELP_WORDS or not (verb or tail):
+            return await self._explain([group], caller)
+        return await self._invoke(f"{group}.{verb}", caller, lambda command: _parsed(command, tail))
+
+    async def _explain(self, topic: Sequence[str], caller: Caller) -> Result:
+        values: Values = {"topic": " ".join(topic)}
+        return await self._service.invoke(self._help, caller, lambda _: values)
+
+    async def _invoke(self, command_id: str, caller: Caller, parse: Parse) -> Result:
+        command = self._by_id.get(command_id)
+        if command is not None and caller.surface in command.surfaces:
+            return await self._service.invoke(command, caller, parse)
+        there = await visible(self.commands(), caller, self._authority)
+        return self._service.missing(command_id, nothing_like(there, command_id.split(".")), caller)
+
+
+def _topic(verb: str, tail: str | list[str]) -> list[str]:
+    """What ``help memory list`` asks about."""
+    words = [verb, *(tail.split() if isinstance(tail, str) else tail)]
+    return [word for word in words if word and word.lower() not in HELP_WORDS]
+
+
+def _parsed(command: Command, tail: str | list[str]) -> Values | None:
+    """Values of what follows the verb. Raises ``InvalidInputError`` that ends with the usage line."""
+    try:
+        tokens = tokenize(without_links(tail)) if isinstance(tail, str) else tail
+        return None if wants_help(tokens) else bind(command, tokens)
+    except InvalidInputError as fault:
+        raise InvalidInputError(f"{fault}. Usage: `{usage(command)}`") from fault

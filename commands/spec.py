@@ -93,6 +93,8 @@ class Reply:
 
     data: Mapping[str, Json]
     text: str
+    receipt: str = ""
+    """What the receipt of a write says, without anybody's words."""
 
 
 Values = Mapping[str, Value]

@@ -33,21 +33,25 @@ _WHERE = {
 }
 
 
-def requirements(settings: Settings) -> Iterator[Finding]:
-    """What a bot in a real workspace cannot do without."""
+def requirements(settings: Settings, *, slack: bool) -> Iterator[Finding]:
+    """What a bot in a real workspace cannot do without; without ``slack``, what a command of the terminal needs."""
     if settings.organization is None:
         yield _missing(("organization",), "the short name of whose bot this is, for example acme")
     if settings.defaults.model is None:
         yield _missing(
             ("defaults", "model"), "<provider>/<model>, for example one of anthropic's or openai's, or offline/demo"
         )
-    yield from _slack_requirements(settings.slack)
+    if slack:
+        yield from _slack_requirements(settings.slack)
 
 
 def references(settings: Settings, agents: Collection[str], providers: Collection[str]) -> Iterator[Finding]:
     """Names of agents and providers that lead nowhere."""
     if settings.defaults.agent not in {GENERAL_AGENT, *agents}:
         yield ("defaults", "agent"), _unknown("agent", {GENERAL_AGENT, *agents}, settings.defaults.agent)
+    for name in settings.access.restrict.agents:
+        if name not in {GENERAL_AGENT, *agents}:
+            yield ("access", "restrict", "agents", name), _unknown("agent", {GENERAL_AGENT, *agents}, name)
     models = {("defaults", "model"): settings.defaults.model}
     models |= {("agents", name, "model"): agent.model for name, agent in settings.agents.items()}
     models |= {("memory", "embedding"): settings.memory.embedding}

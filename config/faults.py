@@ -21,6 +21,7 @@ _PATTERNS: Mapping[str, str] = {
     "api_url": _ADDRESS,
     "embedding": "must be <provider>/<model> or local/<model>",
     "token_env": "must be the name of the environment variable that holds the token, never the token itself",
+    "tokens_env": "must be the name of the environment variable that holds the tokens, never the tokens themselves",
     "api_key_env": "must be the name of the environment variable that holds the key, never the key itself",
 }
 _KINDS: Mapping[str, str] = {

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from config import checks
 from config.faults import Fault, SettingsError, explain, path_of
 from config.names import Path
-from config.settings import BEARER_VARIABLE, BUILT_IN_PROVIDERS, PLAYGROUND_MODEL, Settings
+from config.settings import BEARER_VARIABLE, BUILT_IN_PROVIDERS, PLAYGROUND_MODEL, TOKENS_VARIABLE, Settings
 from config.sources import (
     Given,
     Variable,
@@ -24,6 +24,7 @@ from config.yaml_file import yaml_values
 __all__ = ["DEFAULT_FILE", "SettingsError", "load"]
 
 DEFAULT_FILE = "switchboard.yaml"
+_NAMES_OF_VARIABLES = frozenset({"api_key_env", "token_env", "tokens_env"})
 _REAL_SLACK = {("slack", name) for name in ("bot_token", "app_token", "signing_secret", "api_url")}
 
 Tree = dict[str, object]
@@ -36,12 +37,14 @@ def load(
     environ: Mapping[str, str] | None = None,
     directory: FilePath | None = None,
     playground: bool = False,
+    slack: bool = True,
 ) -> Settings:
     """The settings of this process.
 
     ``config_path`` is a file that must exist; without it ``switchboard.yaml`` in ``directory`` (the working
     directory unless given) is read if it is there. The playground needs no organisation, model or tokens, and
-    never sees the real workspace's tokens. Raises ``SettingsError`` with every fault that was found.
+    never sees the real workspace's tokens; without ``slack`` no tokens are needed either. Raises ``SettingsError``
+    with every fault that was found.
     """
     folder = directory or FilePath.cwd()
     faults: list[Fault] = []
@@ -60,7 +63,7 @@ def load(
     settings = _without_faulty(tree, origins, faults)
     if all(fault.path for fault in faults):
         # Beside a file that could not be read, nobody can tell what is missing.
-        faults += _contradictions(settings, origins, faults, playground=playground)
+        faults += _contradictions(settings, origins, faults, playground=playground, slack=slack)
     if faults:
         raise SettingsError(tuple(dict.fromkeys(fault.line() for fault in faults)))
     return settings
@@ -86,6 +89,7 @@ def _built_in(*, playground: bool) -> Iterable[Given]:
         yield Given(("defaults", "model"), PLAYGROUND_MODEL, "the playground's own")
         yield Given(("memory", "enabled"), True, "the playground's own")
         yield Given(("memory", "store"), "inprocess", "the playground's own")
+        yield Given(("access", "workspace_admins"), True, "the playground's own")
 
 
 def _file_values(config_path: FilePath | None, folder: FilePath) -> Iterable[Given | Fault]:
@@ -111,7 +115,7 @@ def _section(tree: Tree, path: Path) -> Tree:
 
 
 def _resolve_keys(tree: Tree, variables: Mapping[str, str]) -> None:
-    """Put the secret each ``api_key_env`` and ``token_env`` leads to beside it, unless one was given directly."""
+    """Put the secret each ``…_env`` leads to beside it, unless one was given directly."""
     providers = cast("dict[str, Tree]", tree["providers"])
     for provider in providers.values():
         key = variables.get(str(provider.get("api_key_env")))
@@ -121,22 +125,26 @@ def _resolve_keys(tree: Tree, variables: Mapping[str, str]) -> None:
     token = variables.get(str(worker.get("token_env", BEARER_VARIABLE)))
     if token is not None:
         _section(tree, ("memory", "worker")).setdefault("token", token)
+    tokens = variables.get(str(cast("Tree", tree.get("http", {})).get("tokens_env", TOKENS_VARIABLE)))
+    if tokens is not None:
+        _section(tree, ("http",)).setdefault("tokens", tokens)
 
 
 def _key_variables(givens: Iterable[Given], variables: Iterable[Variable]) -> frozenset[str]:
-    """Names of variables that hold a provider's key, so that they may begin with ``SWITCHBOARD_``, too."""
-    named = {str(each.value) for each in givens if each.path[-1] in {"api_key_env", "token_env"}}
-    return frozenset(named | {each.value for each in variables if each.name.endswith(("__API_KEY_ENV", "__TOKEN_ENV"))})
+    """Names of variables that hold a secret, so that they may begin with ``SWITCHBOARD_``, too."""
+    named = {str(each.value) for each in givens if each.path[-1] in _NAMES_OF_VARIABLES}
+    endings = tuple(f"__{name.upper()}" for name in _NAMES_OF_VARIABLES)
+    return frozenset({TOKENS_VARIABLE, *named, *(each.value for each in variables if each.name.endswith(endings))})
 
 
 def _contradictions(
-    settings: Settings, origins: Mapping[Path, str], faults: Sequence[Fault], *, playground: bool
+    settings: Settings, origins: Mapping[Path, str], faults: Sequence[Fault], *, playground: bool, slack: bool
 ) -> list[Fault]:
     agents = {path[1] for path in origins if path[0] == "agents"}
     providers = {path[1] for path in origins if path[0] == "providers"}
     findings = list(checks.references(settings, agents, providers))
     if not playground:
-        findings += checks.requirements(settings)
+        findings += checks.requirements(settings, slack=slack)
     known = {fault.path for fault in faults}
     return [Fault(path, origins.get(path), text) for path, text in findings if path not in known]
 

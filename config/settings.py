@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from config.actor_ids import ActorIds, CommandName, SlackIds
+
 Effort = Literal["low", "medium", "high"]
 ProviderKind = Literal["anthropic", "openai", "offline"]
 
@@ -23,6 +25,7 @@ GENERAL_AGENT = "general"
 """The agent every installation has, whatever the operator sets."""
 PLAYGROUND_MODEL = "offline/demo"
 BEARER_VARIABLE = "MEMORY_TOKEN"
+TOKENS_VARIABLE = "SWITCHBOARD_INGRESS_TOKENS"
 
 BUILT_IN_PROVIDERS: Mapping[str, Mapping[str, str]] = {
     "anthropic": {"kind": "anthropic", "api_key_env": "ANTHROPIC_API_KEY"},
@@ -106,12 +109,36 @@ class MemorySettings(Section):
     embedding: ModelReference | None = None
 
 
+class RestrictSettings(Section):
+    """What is kept for some: by name, those who may. Admins always may; everything that is not named is open."""
+
+    agents: dict[EntryName, ActorIds] = {}
+    commands: dict[CommandName, ActorIds] = {}
+
+
+class AccessSettings(Section):
+    """Who may do what, beyond what everybody may."""
+
+    admins: SlackIds = ()
+    """Those who curate shared memory. Nobody listed means that nobody is one."""
+    workspace_admins: bool = False
+    """Whether the Slack workspace's admins and owners are admins here, too."""
+    restrict: RestrictSettings = RestrictSettings()
+    guests: Literal["talk", "none"] = "talk"
+    external: Literal["talk", "none"] = "talk"
+    """People of other organisations in shared channels."""
+
+
 class HttpSettings(Section):
     """The bot's one HTTP surface."""
 
     host: Text = "127.0.0.1"
     port: int = Field(default=8080, ge=0, le=65_535)
     """0 takes any free port."""
+    tokens_env: VariableName = TOKENS_VARIABLE
+    """The variable that holds a JSON object: each bearer token and whose it is."""
+    tokens: SecretStr | None = None
+    """What that variable holds, looked up while loading."""
 
 
 class LogSettings(Section):
@@ -152,6 +179,7 @@ class Settings(BaseSettings):
     providers: dict[EntryName, ProviderSettings] = Field(default={}, validate_default=True)
     data_dir: Path = Path("data")
     memory: MemorySettings = MemorySettings()
+    access: AccessSettings = AccessSettings()
     slack: SlackSettings = SlackSettings()
     http: HttpSettings = HttpSettings()
     logs: LogSettings = LogSettings()

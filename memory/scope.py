@@ -27,7 +27,8 @@ class ScopeKeyError(ValueError):
 class Scopes:
     """The scopes one request may reach. There is no way to name another person's, channel's or repository's."""
 
-    org: str
+    org: str | None
+    """``None`` for those who may not see what the organisation knows."""
     repo: str | None = None
     channel: str | None = None
     user: str | None = None
@@ -46,11 +47,14 @@ def scope_key(kind: ScopeKind, identifier: str | None) -> str:
 
 
 def request_scopes(
-    organization: str, *, user_id: str | None = None, channel_id: str | None = None, repo: str | None = None
+    organization: str | None, *, user_id: str | None = None, channel_id: str | None = None, repo: str | None = None
 ) -> Scopes:
-    """The scopes of a request: org always, the others where the request has what they are derived from."""
+    """The scopes of a request: each where the request has what it is derived from.
+
+    ``organization`` is ``None`` only for a request that may not reach the organisation's memory.
+    """
     return Scopes(
-        org=scope_key(ScopeKind.ORG, organization),
+        org=scope_key(ScopeKind.ORG, organization) if organization is not None else None,
         repo=scope_key(ScopeKind.REPO, repo) if repo is not None else None,
         channel=scope_key(ScopeKind.CHANNEL, channel_id) if channel_id is not None else None,
         user=scope_key(ScopeKind.USER, user_id) if user_id is not None else None,

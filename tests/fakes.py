@@ -5,6 +5,9 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from app.access.actor import ActorKind, ChannelFacts, PersonFacts
+from app.access.authority import TableAuthority
+from app.access.grants import Grants
 from app.agents.definitions import agents
 from app.agents.loop import AgentLoop
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
@@ -176,6 +179,27 @@ class OneModel:
         return self
 
 
+class Members:
+    """A workspace in which everybody is ``kind``."""
+
+    def __init__(self, kind: ActorKind = ActorKind.MEMBER) -> None:
+        self._kind = kind
+
+    async def facts(self, user_id: str) -> PersonFacts:
+        return PersonFacts(self._kind)
+
+
+class Rooms:
+    """A workspace whose channels are all public and nobody else's."""
+
+    async def facts(self, channel_id: str) -> ChannelFacts:
+        return ChannelFacts(Visibility.PUBLIC, is_ext_shared=False)
+
+
+def access_of(kind: ActorKind = ActorKind.MEMBER, grants: Grants | None = None) -> TableAuthority:
+    return TableAuthority("acme", grants or Grants(), people=Members(kind), places=Rooms())
+
+
 def ports_of(
     models: OneModel,
     clock: Clock,
@@ -184,10 +208,12 @@ def ports_of(
     commands: Registry | None = None,
     reflection: Reflection | None = None,
     default_agent: str = "general",
+    access: TableAuthority | None = None,
 ) -> Ports:
     """A dispatcher's ports around one model; what is not given is the null adapter."""
     return Ports(
         inbox=InProcessInbox(clock),
+        access=access or access_of(),
         commands=commands or Registry([]),
         agents=agents({}),
         defaults=Defaults(default_agent, "test/scripted"),

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import structlog
 
+from app.access.actor import caller_of
+from app.access.authority import Asker
 from app.agents.loop import TurnResult
 from app.channel import Chat, IncomingMessage, Reply
 from app.dispatch import wording
@@ -12,11 +14,12 @@ from app.dispatch.entrance import Entrance
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.resolve import resolve
 from app.dispatch.triage import Say, triage
-from app.errors import DeliveryError, StoppedByUserError, SwitchboardError
+from app.errors import DeliveryError, NotAllowedError, StoppedByUserError, SwitchboardError
 from memory.recall import Recalled
 from memory.reflection import FinishedTurn
 
 TURN_FAILED = "turn_failed"
+TURN_REFUSED = "turn_refused"
 DELIVERY_FAILED = "delivery_failed"
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -46,8 +49,9 @@ class Answering:
         decision = triage(message, self._limits.message_chars)
         if isinstance(decision, Say):
             return await self.say(chat, decision.text, decision.outcome)
-        if command := self._ports.commands.recognise(message.text):
-            return await self.say(chat, await command[0].answer(command[1]), "command")
+        if recognised := self._ports.commands.recognise(message.text):
+            result = await self._ports.commands.run_text(recognised, caller_of(message))
+            return await self.say(chat, result.text, "command")
         return await self._run(message, chat)
 
     async def say(self, chat: Chat, text: str, outcome: str) -> Outcome:
@@ -60,11 +64,14 @@ class Answering:
         return Outcome(outcome)
 
     async def _run(self, message: IncomingMessage, chat: Chat) -> Outcome:
-        status, reply = chat.status(), chat.reply()
+        ports, status, reply = self._ports, chat.status(), chat.reply()
         try:
             return await self._turn(message, chat, reply)
         except StoppedByUserError:
             return await self.say(chat, wording.STOPPED, "stopped")
+        except NotAllowedError as fault:
+            _log.info(TURN_REFUSED, reason=str(fault))
+            return await self.say(chat, wording.not_allowed(ports.access.admins()), "refused")
         except DeliveryError as fault:
             _log.error(DELIVERY_FAILED, reason=str(fault))
             return Outcome("undelivered")
@@ -84,14 +91,30 @@ class Answering:
             resolution = resolve(ports.agents, ports.defaults)
             model = ports.models.resolve(resolution.model)
             async with self._entrance:
+                asker = await self._admitted(message, resolution.agent.name)
                 session = await ports.sessions.open(message)
                 await chat.status().show(wording.THINKING)
-                provided = await ports.provision.provide(message, chat, resolution, model.model)
+                provided = await ports.provision.provide(
+                    message,
+                    chat,
+                    resolution,
+                    model.model,
+                    with_org=ports.access.may_recall_org(asker).is_allowed,
+                )
             result = await ports.loop.run(model.provider, provided.request, reply)
             await reply.finish()
         await ports.sessions.commit(session, result.text)
         ports.reflection.schedule(FinishedTurn(message.thread_key, message.text, result.text))
         return Outcome("ran", resolution.agent.name, resolution.model, result, provided.recalled)
+
+    async def _admitted(self, message: IncomingMessage, agent: str) -> Asker:
+        """The one who asks. Raises ``NotAllowedError`` before any memory is read for somebody who may not ask."""
+        access = self._ports.access
+        asker = await access.asker(caller_of(message))
+        for decision in (access.may_talk(asker), access.may_run_agent(asker, agent)):
+            if not decision.is_allowed:
+                raise NotAllowedError(decision.reason)
+        return asker
 
     async def _close(self, reply: Reply, note: str, outcome: str) -> Outcome:
         """End a reply that failed with a note below whatever of it is visible."""

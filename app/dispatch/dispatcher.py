@@ -15,6 +15,7 @@ from app.sessions.lanes import Lanes
 
 TURN_FINISHED = "turn_finished"
 THREAD_UNREADABLE = "thread_unreadable"
+NOT_MEANT = "not_meant"
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -40,25 +41,26 @@ class Dispatcher:
         """End the turn that runs in ``thread``; ``False`` when none does."""
         return self._lanes.stop(thread)
 
-    async def handle(self, message: IncomingMessage, chat: Chat) -> None:
-        """See an accepted message to its end."""
+    async def handle(self, message: IncomingMessage, chat: Chat) -> str:
+        """See an accepted message to its end; the outcome's name."""
         with structlog.contextvars.bound_contextvars(
             reference=message.reference, thread=message.thread_key, user=message.user_id
         ):
             if not await self._is_meant(message, chat):
-                return
+                return NOT_MEANT
             try:
-                await self._in_line(message, chat)
+                return await self._in_line(message, chat)
             except asyncio.CancelledError:
                 await self._answering.say(chat, wording.restarted(message.reference), "interrupted")
                 raise
 
-    async def _in_line(self, message: IncomingMessage, chat: Chat) -> None:
+    async def _in_line(self, message: IncomingMessage, chat: Chat) -> str:
         arrived_s = self._clock.monotonic()
         async with self._lanes.turn(message.thread_key):
             began_s = self._clock.monotonic()
             outcome = await self._answer(message, chat)
             self._account(outcome, began_s - arrived_s, self._clock.monotonic() - began_s)
+            return outcome.name
 
     async def _is_meant(self, message: IncomingMessage, chat: Chat) -> bool:
         if message.address is not Address.FOLLOW_UP:

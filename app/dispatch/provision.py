@@ -34,9 +34,15 @@ class Provision:
         self._organization = organization
         self._budgets = budgets
 
-    async def provide(self, message: IncomingMessage, chat: Chat, resolution: Resolution, model: str) -> Provisioned:
-        """The model call this message asks for. Raises ``ChannelUnavailableError``."""
-        scopes = request_scopes(self._organization, user_id=message.user_id, channel_id=message.channel_id)
+    async def provide(
+        self, message: IncomingMessage, chat: Chat, resolution: Resolution, model: str, *, with_org: bool = True
+    ) -> Provisioned:
+        """The model call this message asks for; without the organisation's memory for those who may not see it.
+
+        Raises ``ChannelUnavailableError``.
+        """
+        organization = self._organization if with_org else None
+        scopes = request_scopes(organization, user_id=message.user_id, channel_id=message.channel_id)
         history, recalled, asker = await asyncio.gather(
             chat.history(),
             self._memory.recall(message.thread_key, scopes, message.text),

@@ -39,6 +39,10 @@ def unknown_command(command: str) -> str:
     return f"I have no command {command}. Mention me or write to me directly instead."
 
 
+def not_allowed(admins: str) -> str:
+    return f"🚫 I am not set up to do this for you. Ask {admins}."
+
+
 def apology(fault: SwitchboardError | TimeoutError | Exception, reference: Reference) -> str:
     """One sentence for the person who asked, with the reference that finds the log lines."""
     sentence = next((text for kind, text in _SENTENCES if isinstance(fault, kind)), _UNEXPECTED)

@@ -46,11 +46,11 @@ def decide(message: SlackMessage, identity: Identity | None) -> Ignored | Consid
 
 
 def visibility(message: SlackMessage) -> Visibility:
-    """From the channel's kind; group DMs count as private. An id's first letter helps where the kind is missing."""
+    """From the channel's kind; group DMs count as DMs. An id's first letter helps where the kind is missing."""
     kinds = {
         "channel": Visibility.PUBLIC,
         "group": Visibility.PRIVATE,
-        "mpim": Visibility.PRIVATE,
+        "mpim": Visibility.DM,
         "im": Visibility.DM,
     }
     if message.channel_type is not None:

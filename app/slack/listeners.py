@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, cast
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from slack_bolt import BoltResponse
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.error import BoltUnhandledRequestError
 
+from app.access.actor import Places
 from app.background import Background
 from app.channel import (
     ChannelId,
@@ -19,6 +21,7 @@ from app.channel import (
     Reference,
     ThreadKey,
     UserId,
+    Visibility,
     WorkspaceId,
 )
 from app.dispatch import wording
@@ -30,6 +33,7 @@ from app.slack.chat import SlackChat, Workspace
 from app.slack.format import to_plain, without_mention
 from app.slack.home import PROMPTS, home_view
 from app.slack.payloads import Json, MalformedEventError, SlackMessage, message_event, stop_event
+from app.slack.slash import Slash
 
 EVENT_MALFORMED = "event_malformed"
 EVENT_IGNORED = "event_ignored"
@@ -53,10 +57,20 @@ Next = Callable[[], Awaitable[Any]]
 class Listeners:
     """The listeners of one workspace's events. ``register`` ties them to a Bolt app."""
 
-    def __init__(self, workspace: Workspace, dispatcher: Dispatcher, background: Background) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        dispatcher: Dispatcher,
+        background: Background,
+        *,
+        slash: Slash | None = None,
+        places: Places | None = None,
+    ) -> None:
         self._workspace = workspace
         self._dispatcher = dispatcher
         self._background = background
+        self._slash = slash
+        self._places = places
 
     def register(self, bolt: AsyncApp) -> None:
         """Messages first; every other event is acknowledged by the last listener, or Slack would send it again."""
@@ -66,6 +80,8 @@ class Listeners:
         app.event("agent_session_stopped")(self.stop)
         app.event("app_home_opened")(self.welcome)
         app.event(re.compile(".*"))(self.pass_over)
+        if self._slash is not None:
+            self._slash.register(bolt)
         app.command(re.compile(".*"))(self.decline)
         app.error(self.failed)
 
@@ -107,7 +123,7 @@ class Listeners:
             await self._try("assistant.threads.setSuggestedPrompts", prompts)
 
     async def decline(self, ack: Callable[[str], Awaitable[Any]], command: Json) -> None:
-        """Slash commands that nobody answers (yet)."""
+        """Slash commands that nobody answers."""
         await ack(wording.unknown_command(str(command.get("command", ""))))
 
     async def pass_over(self, event: Json) -> None:
@@ -165,13 +181,20 @@ class Listeners:
     async def _serve(self, message: IncomingMessage, chat: Chat) -> None:
         """The listener boundary: whatever goes wrong below, the person hears of it and the bot goes on."""
         try:
-            await self._dispatcher.handle(message, chat)
+            await self._dispatcher.handle(await self._stamped(message), chat)
         except Exception as fault:  # noqa: BLE001 - the boundary of the listener
             _log.exception(TURN_CRASHED, reference=message.reference, thread=message.thread_key)
             try:
                 await chat.say(wording.apology(fault, message.reference))
             except DeliveryError:
                 _log.warning(TURN_CRASHED, reference=message.reference, told="no")
+
+    async def _stamped(self, message: IncomingMessage) -> IncomingMessage:
+        """With who can see the channel, where the event did not say it: a mention carries no kind of channel."""
+        if message.visibility is not Visibility.UNKNOWN or self._places is None:
+            return message
+        facts = await self._places.facts(message.channel_id)
+        return replace(message, visibility=facts.visibility)
 
 
 def thread_key(channel: str, root_ts: str) -> ThreadKey:

@@ -4,9 +4,10 @@ import asyncio
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -28,6 +29,7 @@ _SETTINGS = (
     "journal_size_limit = 4194304",
     "wal_autocheckpoint = 0",  # The log is carried over into the file beside the calls, not during one.
 )
+_PAUSE_S = 0.005
 LONG_LOG = 256
 """The log is carried over after so many searches; a batch of writes weighs as much as ``WRITE_WEIGHT`` of them."""
 WRITE_WEIGHT = 16
@@ -59,13 +61,26 @@ def create(path: Path, *, timeout_s: float) -> sqlite3.Connection:
     if not path.parent.is_dir():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         sync_directory(path.parent.parent)
-    connection = _open(path, "mode=rwc", timeout_s)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.Error:
-        connection.close()
-        raise
+    with ExitStack() as unless_it_works:
+        connection = _open(path, "mode=rwc", timeout_s)
+        unless_it_works.callback(connection.close)
+        _keep_log(connection, timeout_s)
+        unless_it_works.pop_all()
     return connection
+
+
+def _keep_log(connection: sqlite3.Connection, timeout_s: float) -> None:
+    """Have the file write ahead to a log; SQLite itself does not wait for its lock when the file is new."""
+    until = time.monotonic() + timeout_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
 
 
 def companion(path: Path, ending: str) -> Path:
@@ -89,21 +104,20 @@ class _FrozenConnection(sqlite3.Connection):
 def _open(
     path: Path, mode: str, timeout_s: float, kind: type[sqlite3.Connection] = sqlite3.Connection
 ) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?{mode}",
-        uri=True,
-        timeout=timeout_s,
-        isolation_level=None,
-        check_same_thread=False,
-        factory=kind,
-    )
-    try:
+    with ExitStack() as unless_it_works:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{mode}",
+            uri=True,
+            timeout=timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=kind,
+        )
+        unless_it_works.callback(connection.close)
         for setting in _SETTINGS:
             connection.execute(f"PRAGMA {setting}")
         connection.execute("PRAGMA user_version").fetchone()
-    except BaseException:
-        connection.close()
-        raise
+        unless_it_works.pop_all()
     return connection
 
 
@@ -143,7 +157,7 @@ class ScopeFile:
         connection = self._current(self.reads)
         if connection is None:
             self.snapshot = None
-            if self.path.exists():
+            if self._is_begun():
                 connection = self._opened(self.reads, connect)
                 # A count of uses need not outlive a loss of power.
                 connection.execute("PRAGMA synchronous = NORMAL")
@@ -151,7 +165,7 @@ class ScopeFile:
 
     def writer(self) -> sqlite3.Connection | None:
         """The write lane's connection; ``None`` when nothing was ever written to the scope."""
-        return self.opened_writer() if self.path.exists() else None
+        return self.opened_writer() if self._is_begun() else None
 
     def opened_writer(self) -> sqlite3.Connection:
         """The write lane's connection, to a new file if need be."""
@@ -184,15 +198,20 @@ class ScopeFile:
                 self.distrust(lane)
         self.snapshot = None
 
+    def _is_begun(self) -> bool:
+        """Whether there is more than an empty file, which somebody may just be making."""
+        with suppress(FileNotFoundError):
+            return self.path.stat().st_size > 0
+        return False
+
     def _opened(self, lane: Lane, opener: Callable[..., sqlite3.Connection]) -> sqlite3.Connection:
-        connection = opener(self.path, timeout_s=lane.timeout_s)
-        try:
+        with ExitStack() as unless_it_works:
+            connection = opener(self.path, timeout_s=lane.timeout_s)
+            unless_it_works.callback(connection.close)
             lane.inode = self.path.stat().st_ino
             if not self._is_prepared:
                 self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
+            unless_it_works.pop_all()
         lane.connection = connection
         return connection
 

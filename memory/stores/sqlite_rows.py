@@ -48,7 +48,7 @@ def record_of(scope_key: str, row: Row) -> MemoryRecord:
             keywords=tuple(json.loads(keywords)),
             source_thread_key=thread,
             created_at=_BEGINNING + timedelta(microseconds=created),
-            terms=frozenset(map(intern, json.loads(terms))),
+            terms=frozenset(map(intern, terms.split("\n") if terms else ())),
             source_run_id=run,
             source_user=user,
             author=author,
@@ -58,7 +58,7 @@ def record_of(scope_key: str, row: Row) -> MemoryRecord:
             supersedes=supersedes,
             is_standing=bool(is_standing),
         )
-    except (TypeError, ValueError, OverflowError) as exc:
+    except (AttributeError, TypeError, ValueError, OverflowError) as exc:
         raise sqlite3.DatabaseError("a row does not read as a record") from exc
 
 
@@ -86,7 +86,8 @@ def values_of(record: MemoryRecord) -> Row:
 
 
 def packed_terms(terms: Iterable[str]) -> str:
-    return json.dumps(sorted(terms), ensure_ascii=False)
+    """One a line: no term has a break in it, and lines are read several times as fast as JSON."""
+    return "\n".join(sorted(terms))
 
 
 def norm_of(text: str) -> bytes:

@@ -3,7 +3,7 @@
 import importlib
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 
 
@@ -25,10 +25,20 @@ def packed_alike(vectors: Mapping[str, Sequence[float]], dimension: int | None) 
     return {each: packed(values) for each, values in vectors.items()}
 
 
+def numpy_if_there() -> ModuleType | None:
+    """It comes with the extra for dense scores; without it the arithmetic is only slower."""
+    try:
+        return importlib.import_module("numpy")
+    except ModuleNotFoundError:
+        return None
+
+
 class VectorTable:
     """Vectors of one model and one dimension by record id, ready to be compared; never changed."""
 
-    def __init__(self, vectors: Iterable[tuple[str, bytes]]) -> None:
+    def __init__(
+        self, vectors: Iterable[tuple[str, bytes]], *, find_numpy: Callable[[], ModuleType | None] = numpy_if_there
+    ) -> None:
         self._ids: list[str] = []
         self._rows: list[array[float]] = []
         for record_id, blob in vectors:
@@ -37,8 +47,8 @@ class VectorTable:
             if length > 0:
                 self._ids.append(record_id)
                 self._rows.append(array("f", (value / length for value in row)))
-        numpy = _numpy() if self._rows else None
-        self._matrix = None if numpy is None else numpy.array(self._rows, dtype="float32")
+        self._numpy = find_numpy() if self._rows else None
+        self._matrix = None if self._numpy is None else self._numpy.array(self._rows, dtype="float32")
 
     def similarity(self, query: Sequence[float]) -> dict[str, float]:
         """Cosine of ``query`` and each record; nothing for a query without direction or of another dimension."""
@@ -46,19 +56,10 @@ class VectorTable:
         if not self._rows or len(query) != len(self._rows[0]) or not length:
             return {}
         unit = array("f", (value / length for value in query))
-        numpy = _numpy()
-        if numpy is not None and self._matrix is not None:
-            cosines: list[float] = (self._matrix @ numpy.array(unit, dtype="float32")).tolist()
+        if self._numpy is not None and self._matrix is not None:
+            cosines: list[float] = (self._matrix @ self._numpy.array(unit, dtype="float32")).tolist()
             return dict(zip(self._ids, cosines, strict=True))
         return {
             record_id: sum(ours * theirs for ours, theirs in zip(row, unit, strict=True))
             for record_id, row in zip(self._ids, self._rows, strict=True)
         }
-
-
-def _numpy() -> ModuleType | None:
-    """What comes with the extra for dense scores; without it the arithmetic is only slower."""
-    try:
-        return importlib.import_module("numpy")
-    except ModuleNotFoundError:
-        return None

@@ -29,7 +29,8 @@ async def test_a_home_that_slack_refuses_changes_nothing(bot: Bot) -> None:
 async def test_a_command_that_nobody_answers_is_declined_in_a_sentence(bot: Bot) -> None:
     seen: list[EphemeralPosted] = []
     bot.playground.workspace.subscribe(lambda h: seen.append(h) if isinstance(h, EphemeralPosted) else None)
-    await bot.playground.people.slash(ALICE, GENERAL, "/memory", "list")
+    bot.playground.workspace.apps["A0SWITCH01"].commands += ("/elsewhere",)
+    await bot.playground.people.slash(ALICE, GENERAL, "/elsewhere", "list")
     await bot.playground.wait_for(lambda: seen)
-    assert "no command /memory" in seen[0].text
+    assert "no command /elsewhere" in seen[0].text
     assert seen[0].user == ALICE

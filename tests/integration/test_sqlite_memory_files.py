@@ -3,14 +3,14 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import closing
+from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memory.record import MemoryRecord, WriteCounts
-from memory.store import EraseReceipt, StoreUnavailableError
+from memory.store import EraseReceipt, Query, StoreUnavailableError
 from memory.stores.sqlite_files import path_of
 from memory.stores.sqlite_rows import INSERT_ENTRY, INSERT_RECORD, entry_of, values_of
 from memory.stores.sqlite_schema import MIGRATIONS
@@ -157,7 +157,7 @@ async def test_terms_of_an_earlier_version_are_computed_again(shelf: Shelf, path
     async with shelf.open() as store:
         await store.write(ORG, [replace(fact("deploys need approval"), author="Ada Lovelace")])
         [before] = await kept(store)
-    sql(path, "UPDATE records SET terms = '[\"stale\"]'")
+    sql(path, "UPDATE records SET terms = 'stale'")
     sql(path, "UPDATE meta SET value = '0' WHERE key = 'terms_version'")
     async with shelf.open() as store:
         assert texts(await found(store, ORG, "lovelace")) == ["deploys need approval"]
@@ -165,6 +165,28 @@ async def test_terms_of_an_earlier_version_are_computed_again(shelf: Shelf, path
         [after] = await kept(store)
         assert after.terms == before.terms
     assert sql(path, "SELECT value FROM meta WHERE key = 'terms_version'") == [(str(TERMS_VERSION),)]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "UPDATE records SET keywords = '{'",
+        "UPDATE records SET keywords = '12'",
+        "UPDATE records SET keywords = x'00ff'",
+        "UPDATE records SET created_at = 'noon'",
+        "UPDATE records SET created_at = 9223372036854775807",
+        "UPDATE records SET terms = x'00ff'",
+    ],
+)
+async def test_a_row_nobody_here_wrote_is_trouble_and_no_crash(shelf: Shelf, path: Path, harm: str) -> None:
+    async with shelf.open() as store:
+        await store.write(ORG, [fact("deploy one")])
+        sql(path, harm)
+        with pytest.raises(StoreUnavailableError, match="does not read as a record"):
+            await store.list(ORG, 8)
+        assert (await store.retrieve(ORG, Query("deploy", 8))).is_degraded
+        assert await store.erase(ORG, "mem:org:acme:1") == EraseReceipt(1, 1)
+        assert await store.write(ORG, [fact("deploy two")]) == WriteCounts(inserted=1)
 
 
 async def test_the_file_itself_refuses_to_say_the_same_twice(store: VectorStore, path: Path) -> None:
@@ -184,6 +206,19 @@ async def test_another_process_sees_and_is_seen(shelf: Shelf) -> None:
         assert [each.use_count for each in await found(ours, ORG, "deploy")] == [1]
         assert await ours.erase(ORG, "mem:org:acme:2") == EraseReceipt(1, 1)
         assert await found(theirs, ORG, "deploy") == []
+
+
+async def test_a_new_file_may_be_made_by_several_at_once(shelf: Shelf) -> None:
+    async with asyncio.timeout(40), AsyncExitStack() as stack:
+        stores = [await stack.enter_async_context(shelf.open()) for _ in range(5)]
+        for scope_key in (f"user:slack:U{number}" for number in range(6)):
+            async with asyncio.TaskGroup() as group:
+                for number, each in enumerate(stores):
+                    group.create_task(each.write(scope_key, [fact("shared"), fact(f"from {number}")]))
+                    group.create_task(found(each, scope_key, "shared"))
+            records = await kept(stores[0], scope_key)
+            assert sorted(texts(records)) == [*(f"from {number}" for number in range(5)), "shared"]
+            assert len({each.id for each in records}) == 6
 
 
 async def test_a_scope_another_process_has_open_can_be_erased_and_written_again(shelf: Shelf) -> None:

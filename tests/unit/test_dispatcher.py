@@ -7,6 +7,9 @@ import pytest
 import structlog
 from structlog.testing import LogCapture
 
+from app.access.actor import ActorKind
+from app.access.authority import TableAuthority
+from app.access.grants import Grants
 from app.agents.definitions import GENERAL_PROMPT
 from app.agents.providers.base import Completed, StopReason, Turn, Usage
 from app.channel import Address, IncomingFile, ThreadMessage
@@ -22,13 +25,14 @@ from app.errors import (
     ModelUnreachableError,
     StoppedByUserError,
 )
-from commands.registry import Command, Registry
+from commands.registry import Registry
+from commands.spec import Argument, Caller, Command, Reply, Values
 from memory.ranker import KeywordRanker
 from memory.record import MemoryCandidate
 from memory.reflection import FinishedTurn
 from memory.store import MemoryStore
 from memory.stores.inprocess import InProcessStore
-from tests.fakes import EPOCH, FakeChat, ManualClock, OneModel, ScriptedProvider, message, ports_of, until
+from tests.fakes import EPOCH, FakeChat, ManualClock, OneModel, ScriptedProvider, access_of, message, ports_of, until
 
 
 class KeptReflections:
@@ -49,6 +53,7 @@ class House:
         commands: Registry | None = None,
         turn_s: float = 60.0,
         default_agent: str = "general",
+        access: TableAuthority | None = None,
     ) -> None:
         self.clock = ManualClock()
         self.provider = ScriptedProvider(*(scripts or (["Hello ", "Alice."],)))
@@ -60,6 +65,7 @@ class House:
             commands=commands,
             reflection=self.reflections,
             default_agent=default_agent,
+            access=access,
         )
         self.dispatcher = Dispatcher(ports, Limits(10, turn_s, 200), self.clock)
         self.chat = FakeChat()
@@ -189,14 +195,47 @@ async def test_a_message_of_only_emoji_is_a_message() -> None:
 
 
 async def test_a_command_is_answered_without_a_model() -> None:
-    async def pong(rest: str) -> str:
-        return f"pong {rest}"
+    async def pong(caller: Caller, values: Values) -> Reply:
+        return Reply({}, f"pong {values['words']} for {caller.id} in {caller.origin.channel_id}")
 
-    house = House(commands=Registry([Command("ping", "bot", pong)]))
+    ping = Command("ping.bot", "Says pong.", "help:read", "read", pong, (Argument("words", "What.", is_rest=True),))
+    house = House(commands=Registry([ping], access_of()))
     await house.dispatcher.handle(message("!Ping BOT twice"), house.chat)
-    assert house.chat.said == ["pong twice"]
+    assert house.chat.said == ["pong twice for slack:U1 in slack:C1"]
     assert house.provider.requests == []
     assert house.reflections.turns == []
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        access_of(ActorKind.GUEST, Grants(guests_may_talk=False)),
+        access_of(grants=Grants(admins=("U9",), agents={"general": frozenset({"slack:U9"})})),
+    ],
+)
+async def test_somebody_who_may_not_ask_is_told_so_and_touches_no_memory(access: TableAuthority) -> None:
+    """Trap 45."""
+    memory = InProcessStore(ranker=KeywordRanker(), now=lambda: EPOCH)
+    await memory.write("org:acme", [MemoryCandidate("fact", "ports are known", "slack:C9:1.0")])
+    house = House(memory=memory, access=access)
+    await house.dispatcher.handle(message("which ports?"), house.chat)
+    assert house.chat.said[0].startswith("🚫")
+    assert house.provider.requests == []
+    (record,) = await memory.list("org:acme", 5)
+    assert record.use_count == 0
+
+
+@pytest.mark.parametrize("kind", [ActorKind.GUEST, ActorKind.EXTERNAL, ActorKind.UNKNOWN])
+async def test_guests_and_strangers_are_answered_without_the_organisations_memory(kind: ActorKind) -> None:
+    memory = InProcessStore(ranker=KeywordRanker(), now=lambda: EPOCH)
+    for key in ("org:acme", "channel:slack:C1", "user:slack:U1"):
+        await memory.write(key, [MemoryCandidate("fact", f"ports known to {key}", "slack:C9:1.0")])
+    house = House(memory=memory, access=access_of(kind))
+    await house.dispatcher.handle(message("which ports?"), house.chat)
+    assert house.chat.answer.written == "Hello Alice."
+    block = "".join(house.provider.requests[0].system)
+    assert "org:acme" not in block
+    assert "ports known to user:slack:U1" in block
 
 
 async def test_a_busy_model_is_asked_again_after_the_time_it_names() -> None:

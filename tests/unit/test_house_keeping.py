@@ -3,7 +3,6 @@
 import asyncio
 import gc
 
-import pytest
 import structlog
 
 from app.background import Background
@@ -13,7 +12,6 @@ from app.dispatch.entrance import Entrance
 from app.dispatch.inbox import KEPT_S, InProcessInbox
 from app.runtime import YOUNG_OBJECTS, run, settle
 from app.sessions.lanes import Lanes
-from commands.registry import Command, DuplicateCommandError, Registry
 from tests.fakes import ManualClock, message, until
 
 
@@ -96,27 +94,6 @@ def test_system_time_is_aware_and_grows() -> None:
     clock = SystemClock()
     assert clock.now().tzinfo is not None
     assert clock.monotonic() <= clock.monotonic()
-
-
-async def _answer(rest: str) -> str:
-    return rest
-
-
-def test_the_registry_refuses_two_commands_of_one_name() -> None:
-    with pytest.raises(DuplicateCommandError):
-        Registry([Command("memory", "list", _answer), Command("memory", "list", _answer)])
-
-
-@pytest.mark.parametrize("text", ["memory", "", "list memory", "the memory list", "memories list"])
-def test_ordinary_speech_is_no_command(text: str) -> None:
-    assert Registry([Command("memory", "list", _answer)]).recognise(text) is None
-
-
-@pytest.mark.parametrize(("text", "rest"), [("memory list", ""), ("!Memory LIST  a  b", "a  b")])
-def test_a_command_is_recognised_in_any_case(text: str, rest: str) -> None:
-    found = Registry([Command("memory", "list", _answer)]).recognise(text)
-    assert found is not None
-    assert (found[0].id, found[1]) == ("memory.list", rest)
 
 
 async def test_the_entrance_lets_a_few_in_at_a_time_and_everybody_in_turn() -> None:

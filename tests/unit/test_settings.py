@@ -37,6 +37,12 @@ CANONICAL = {
     "limits.history_chars",
     "limits.output_tokens",
     "limits.drain_s",
+    "access.admins",
+    "access.workspace_admins",
+    "access.restrict.agents.*",
+    "access.restrict.commands.*",
+    "access.guests",
+    "access.external",
 }
 
 
@@ -64,6 +70,13 @@ def test_defaults_are_the_documented_ones() -> None:
     )
     assert (settings.http.host, settings.http.port) == ("127.0.0.1", 8080)
     assert (settings.logs.format, settings.logs.level) == ("auto", "info")
+    assert settings.access.model_dump() == {
+        "admins": (),
+        "workspace_admins": False,
+        "restrict": {"agents": {}, "commands": {}},
+        "guests": "talk",
+        "external": "talk",
+    }
     assert settings.limits.model_dump() == {
         "concurrent_turns": 100,
         "turn_s": 600.0,

@@ -10,13 +10,14 @@ from config.names import ANY_NAME, find, root, settings_below
 from config.settings import Settings
 
 EXAMPLE = Path(__file__).parents[2] / "config" / "switchboard.example.yaml"
-NEVER_IN_A_FILE = {("providers", ANY_NAME, "api_key"), ("memory", "worker", "token")}
+NEVER_IN_A_FILE = {("providers", ANY_NAME, "api_key"), ("memory", "worker", "token"), ("http", "tokens")}
 EXAMPLES_ONLY = {
     "organization",
     "defaults.model",
     "defaults.effort",
     "memory.embedding",
     "memory.worker.base_url",
+    "access.admins",
     "slack.bot_token",
     "slack.app_token",
 }
@@ -36,6 +37,8 @@ def values_in(tree: object, path: tuple[str, ...] = ()) -> dict[tuple[str, ...],
 
 
 def with_any_name(path: tuple[str, ...]) -> tuple[str, ...]:
+    if path[:2] == ("access", "restrict"):
+        return (*path[:3], ANY_NAME)
     return (path[0], ANY_NAME, *path[2:]) if path[0] in {"agents", "providers"} else path
 
 
@@ -51,6 +54,9 @@ def test_the_uncommented_example_loads(tmp_path: Path) -> None:
     assert settings.organization == "acme"
     assert settings.agents.keys() == {"reviewer"}
     assert settings.providers["local"].kind == "openai"
+    assert settings.access.admins == ("U0123ABCD",)
+    assert settings.access.restrict.agents == {"reviewer": ("slack:U0123ABCD", "http:ci")}
+    assert settings.access.restrict.commands == {"memory.forget": ("slack:U0123ABCD",)}
 
 
 def test_every_setting_appears_and_nothing_else() -> None:
@@ -63,7 +69,7 @@ def test_the_values_shown_are_the_defaults() -> None:
     shown = values_in(yaml.safe_load(uncommented()))
     for path, value in shown.items():
         name = ".".join(path)
-        if path[0] not in {"agents", "providers"} and name not in EXAMPLES_ONLY | {"slack.signing_secret"}:
+        if ANY_NAME not in with_any_name(path) and name not in EXAMPLES_ONLY | {"slack.signing_secret"}:
             assert value == defaults[path], name
 
 

@@ -80,7 +80,7 @@ def test_nothing_is_answered_before_the_bot_knows_who_it_is() -> None:
     [
         ({"channel_type": "channel"}, Visibility.PUBLIC),
         ({"channel_type": "group"}, Visibility.PRIVATE),
-        ({"channel_type": "mpim"}, Visibility.PRIVATE),
+        ({"channel_type": "mpim"}, Visibility.DM),
         ({"channel_type": "im"}, Visibility.DM),
         ({"channel_type": "app_home"}, Visibility.UNKNOWN),
         ({"channel_type": None}, Visibility.UNKNOWN),

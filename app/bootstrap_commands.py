@@ -1,0 +1,102 @@
+"""The part of the composition root that puts the commands together, for the bot and for the terminal."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from app import __version__
+from app.access.actor import ChannelFacts, PersonFacts
+from app.access.authority import TableAuthority
+from app.access.grants import Grants, check_commands
+from app.bootstrap_memory import open_memory
+from app.clock import Clock, SystemClock
+from app.errors import ConfigurationError
+from app.http.bearer import Bearers
+from commands.builtin import builtin_commands
+from commands.ports import Authority, Status, StatusSource
+from commands.receipts import InProcessReceipts
+from commands.registry import Registry
+from commands.spec import Surface
+from config.settings import Settings
+from memory.store import MemoryStore
+
+
+def grants_of(settings: Settings, bearers: Bearers) -> Grants:
+    access = settings.access
+    return Grants(
+        admins=tuple(access.admins),
+        workspace_admins=access.workspace_admins,
+        guests_may_talk=access.guests == "talk",
+        external_may_talk=access.external == "talk",
+        agents={name: frozenset(ids) for name, ids in access.restrict.agents.items()},
+        commands={name: frozenset(ids) for name, ids in access.restrict.commands.items()},
+        subjects=bearers.actions(),
+    )
+
+
+def registry_of(
+    settings: Settings, store: MemoryStore, authority: Authority, status: StatusSource, clock: Clock
+) -> Registry:
+    """Every command over ``store``, which counts only while memory is on. Raises ``ConfigurationError``."""
+    memory = store if settings.memory.enabled else None
+    commands = builtin_commands(memory, organization_of(settings), authority, status)
+    check_commands(grants_of(settings, Bearers({})), [command.id for command in commands])
+    return Registry(commands, authority, now=clock.now, receipts=InProcessReceipts())
+
+
+def organization_of(settings: Settings) -> str:
+    """Raises ``ConfigurationError``."""
+    if settings.organization is None:
+        raise ConfigurationError("organization is not set: it names whose memory the bot keeps")
+    return settings.organization
+
+
+def groups() -> frozenset[str]:
+    """First words of every command; nothing is opened for them."""
+    nobody = TableAuthority("nobody", Grants(), people=Strangers(), places=Elsewhere())
+    commands = builtin_commands(None, "nobody", nobody, TerminalStatus(Settings()))
+    return frozenset(command.group for command in commands if Surface.CLI in command.surfaces)
+
+
+@asynccontextmanager
+async def open_registry(settings: Settings) -> AsyncGenerator[Registry]:
+    """The commands in a process of their own, over the files the bot uses, too; nothing is asked of Slack."""
+    clock = SystemClock()
+    # Listing and forgetting compare no meanings, so no embedding model is loaded for them.
+    settings = settings.model_copy(update={"memory": settings.memory.model_copy(update={"embedding": None})})
+    authority = TableAuthority(
+        organization_of(settings), grants_of(settings, Bearers({})), people=Strangers(), places=Elsewhere()
+    )
+    async with open_memory(settings, {}, clock, None) as memory:
+        yield registry_of(settings, memory.store, authority, TerminalStatus(settings), clock)
+
+
+class Strangers:
+    """People of a workspace that is not asked."""
+
+    async def facts(self, user_id: str) -> PersonFacts:  # noqa: ARG002 - the port's
+        return PersonFacts()
+
+
+class Elsewhere:
+    """Channels of a workspace that is not asked."""
+
+    async def facts(self, channel_id: str) -> ChannelFacts:  # noqa: ARG002 - the port's
+        return ChannelFacts()
+
+
+class TerminalStatus:
+    """What a process beside the bot can tell."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def status(self) -> Status:
+        memory = self._settings.memory
+        return Status(
+            (
+                ("version", __version__),
+                ("memory", memory.store if memory.enabled else "off"),
+                ("model", self._settings.defaults.model or "none"),
+                ("process", "terminal"),
+            )
+        )

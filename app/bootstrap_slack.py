@@ -1,0 +1,112 @@
+"""The part of the composition root that puts Slack's side together: the workspace, its events, its HTTP surface."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+from starlette.routing import BaseRoute
+
+from app.access.authority import TableAuthority
+from app.application import Address, Application
+from app.background import Background
+from app.bootstrap_commands import grants_of, organization_of
+from app.clock import Clock
+from app.console import Console
+from app.dispatch.dispatcher import Dispatcher
+from app.http.api import api_routes
+from app.http.bearer import Bearers, Door
+from app.http.ingress import ingress_routes
+from app.http.limits import HttpLimits
+from app.http.mcp import mcp_routes
+from app.slack.bolt import bolt_app
+from app.slack.calls import SlackCalls, open_session, web_client
+from app.slack.chat import Workspace
+from app.slack.identity import identify
+from app.slack.listeners import Listeners
+from app.slack.membership import SlackPeople
+from app.slack.names import Names
+from app.slack.routes import slack_routes
+from app.slack.slash import Slash
+from app.slack.socket import SlackSocket
+from app.slack.visibility import SlackPlaces
+from commands.ports import Decision
+from commands.registry import Registry
+from commands.spec import Caller
+from config.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class SlackSide:
+    """A workspace the bot is in, and what it knows of the people and channels there."""
+
+    workspace: Workspace
+    places: SlackPlaces
+    authority: TableAuthority
+
+
+async def open_slack(
+    settings: Settings, bearers: Bearers, stack: AsyncExitStack, clock: Clock, background: Background
+) -> SlackSide:
+    """Returns once the bot knows who it is. Raises ``ConfigurationError`` when Slack refuses the bot token."""
+    slack = settings.slack
+    session = await stack.enter_async_context(open_session(slack.timeout_s))
+    calls = SlackCalls(web_client(session, api_url=slack.api_url, token=revealed(slack.bot_token)))
+    identity = await identify(calls, clock)
+    history = settings.limits.history_messages
+    workspace = Workspace(calls, Names(calls, clock), identity, clock, background.spawn, history)
+    places = SlackPlaces(calls, clock, background.spawn)
+    people = SlackPeople(calls, identity.team_id, clock, background.spawn)
+    grants = grants_of(settings, bearers)
+    return SlackSide(workspace, places, TableAuthority(organization_of(settings), grants, people=people, places=places))
+
+
+def application_of(
+    settings: Settings,
+    side: SlackSide,
+    dispatcher: Dispatcher,
+    registry: Registry,
+    background: Background,
+    bearers: Bearers,
+) -> Application:
+    slack = settings.slack
+    is_posted_to = slack.mode == "http"
+    slash = Slash(registry, background.spawn, side.places)
+    bolt = bolt_app(
+        side.workspace.identity,
+        Listeners(side.workspace, dispatcher, background, slash=slash, places=side.places),
+        bot_token=revealed(slack.bot_token) or "",
+        signing_secret=revealed(slack.signing_secret) if is_posted_to else None,
+    )
+    clock = side.workspace.clock
+    socket = SlackSocket(bolt, app_token=revealed(slack.app_token) or "", api_url=slack.api_url, clock=clock)
+    programs = _routes_of_programs(side, dispatcher, registry, background, bearers)
+    return Application(
+        dispatcher,
+        background,
+        Address(settings.http.host, settings.http.port),
+        socket=None if is_posted_to else socket,
+        routes=[*(slack_routes(bolt) if is_posted_to else ()), *programs],
+        drain_s=settings.limits.drain_s,
+    )
+
+
+def _routes_of_programs(
+    side: SlackSide, dispatcher: Dispatcher, registry: Registry, background: Background, bearers: Bearers
+) -> Sequence[BaseRoute]:
+    clock, authority = side.workspace.clock, side.authority
+    console = Console(dispatcher, background.spawn, clock)
+    door = Door(bearers, HttpLimits(), clock)
+
+    async def may_dispatch(caller: Caller) -> Decision:
+        return authority.may_talk(await authority.asker(caller))
+
+    return [
+        *api_routes(registry, door),
+        *ingress_routes(console, door, may_dispatch),
+        *mcp_routes(registry, console, door, may_dispatch),
+    ]
+
+
+def revealed(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()

@@ -1,0 +1,146 @@
+"""No id, filter, option or word of a command reaches another's records, under the product's own table of rights.
+
+Every way in of every surface, for two people each, two channels and two organisations.
+"""
+
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import pytest
+
+from app.access.actor import ChannelFacts
+from app.access.authority import TableAuthority
+from app.access.grants import Grants
+from app.channel import Visibility
+from commands.builtin import builtin_commands
+from commands.registry import Registry
+from commands.result import Result
+from commands.spec import Caller, Origin, Surface
+from memory.relevance import RelevanceRanker
+from memory.stores.inprocess import InProcessStore
+from tests.command_house import Calm, noon
+from tests.fakes import Members
+from tests.memory_records import fact
+
+PEOPLE = ["slack:U1", "slack:U2", "http:one", "http:two", "mcp:one", "mcp:two"]
+CHANNELS = ["slack:C1", "slack:C2"]
+ORGANIZATIONS = ["acme", "rival"]
+KEYS = [
+    *(f"user:{each}" for each in PEOPLE),
+    *(f"channel:{each}" for each in CHANNELS),
+    *(f"org:{each}" for each in ORGANIZATIONS),
+]
+MARKERS = {key: f"marker{number}end" for number, key in enumerate(KEYS)}
+
+
+class PrivateRooms:
+    """A workspace of private channels."""
+
+    async def facts(self, channel_id: str) -> ChannelFacts:
+        return ChannelFacts(Visibility.PRIVATE, is_ext_shared=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Somebody somewhere, and the scopes whose records may be shown there."""
+
+    caller: Caller
+    organization: str
+
+    @property
+    def own(self) -> str:
+        return f"user:{self.caller.id}"
+
+    @property
+    def readable(self) -> set[str]:
+        channel = self.caller.origin.channel_id
+        return {self.own, f"org:{self.organization}"} | ({f"channel:{channel}"} if channel else set())
+
+
+def seats() -> Iterator[Seat]:
+    for organization in ORGANIZATIONS:
+        for person, (channel, surface) in product(PEOPLE[:2], product(CHANNELS, (Surface.CHAT, Surface.SLASH))):
+            yield Seat(Caller(person, surface, Origin(channel, f"{channel}:1.0", "private")), organization)
+        for person in PEOPLE[2:]:
+            surface = Surface(person.partition(":")[0])
+            yield Seat(Caller(person, surface, Origin(visibility="machine")), organization)
+
+
+@pytest.fixture
+async def store() -> AsyncGenerator[InProcessStore]:
+    store = InProcessStore(ranker=RelevanceRanker(), now=noon)
+    for key, marker in MARKERS.items():
+        await store.write(key, [fact(f"{marker} deploys")])
+    yield store
+    await store.aclose()
+
+
+def registry_of(store: InProcessStore, organization: str) -> Registry:
+    authority = TableAuthority(organization, Grants(), people=Members(), places=PrivateRooms())
+    return Registry(builtin_commands(store, organization, authority, Calm()), authority, now=noon)
+
+
+def reads() -> Iterator[Mapping[str, object]]:
+    scopes = [None, "me", "org", "repo", "channel", "all"]
+    words = [None, "deploys", *KEYS, *MARKERS.values()]
+    yield from ({"scope": scope, "words": filter_text} for scope, filter_text in product(scopes, words))
+    for key in KEYS:
+        yield from ({"scope": key}, {"words": f"mem:{key}:1"}, {"words": f"{key.partition(':')[0]} {key} deploys"})
+    for scope, repo in product(["repo", "all"], ["acme/web", *PEOPLE, *KEYS, "../acme", "slack:C2/x"]):
+        yield {"scope": scope, "repo": repo}
+
+
+def writes() -> Iterator[str]:
+    for key in KEYS:
+        yield from (f"mem:{key}:1", f" mem:{key}:1", f"MEM:{key}:1", f"mem:{key}:1\n", f"mem:{key}:01")
+    for key, other in product(KEYS, KEYS):
+        yield f"mem:{key}:1:{other}:1"
+        yield f"mem:{key}:mem:{other}:1"
+
+
+async def give(registry: Registry, caller: Caller, command_id: str, values: Mapping[str, object]) -> list[Result]:
+    """The command in every way the caller's surface gives it."""
+    named = {name: f"{value}" for name, value in values.items() if value is not None}
+    if caller.surface in {Surface.HTTP, Surface.MCP}:
+        by_query = await registry.run_query(command_id, list(named.items()), caller)
+        return [by_query, await registry.run_values(command_id, values, caller)]
+    group, verb = command_id.split(".")
+    positional = {"words", "id"}
+    options = [f"--{name}={value}" for name, value in named.items() if name not in positional]
+    tokens = [group, verb, *options, *(value for name, value in named.items() if name in positional)]
+    line = " ".join([group, verb, *(f'"{token}"' for token in tokens[2:])])
+    recognised = registry.recognise(line)
+    assert recognised is not None
+    return [
+        await registry.run_tokens(tokens, caller),
+        await registry.run_line(line, caller),
+        await registry.run_text(recognised, caller),
+    ]
+
+
+each_seat = pytest.mark.parametrize(
+    "seat", list(seats()), ids=lambda seat: f"{seat.caller.id}-{seat.caller.surface}-{seat.organization}"
+)
+
+
+@each_seat
+async def test_no_way_of_reading_shows_another_scope(store: InProcessStore, seat: Seat) -> None:
+    registry = registry_of(store, seat.organization)
+    shown: set[str] = set()
+    for values in reads():
+        for result in await give(registry, seat.caller, "memory.list", values):
+            data = f"{result.reply.data}" if result.reply is not None else ""
+            shown |= {key for key, marker in MARKERS.items() if f"{marker} deploys" in f"{data} {result.text}"}
+    assert shown == seat.readable
+
+
+@each_seat
+async def test_no_way_of_forgetting_reaches_another_scope(store: InProcessStore, seat: Seat) -> None:
+    registry = registry_of(store, seat.organization)
+    for record_id in writes():
+        for result in await give(registry, seat.caller, "memory.forget", {"id": record_id}):
+            assert result.is_ok is (result.reply is not None)
+            assert not any(marker in f"{result}" for marker in MARKERS.values())
+    left = {key for key in KEYS if await store.list(key, 5)}
+    assert left == set(KEYS) - {seat.own}

@@ -1,0 +1,196 @@
+"""``switchboard <group> <verb> …`` and ``switchboard ask``: what is printed where, and the exit status."""
+
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from app.bootstrap_commands import groups
+from app.cli_commands import Streams, after_config, run_command, without_json
+from app.clock import SystemClock
+from commands.registry import Registry
+from commands.spec import Surface
+from memory.record import MemoryCandidate
+from memory.relevance import RelevanceRanker
+from memory.stores.sqlite import SqliteStore
+from tests.command_runs import Finished, switchboard
+from tests.surfaces import Kept, registry_of
+
+MARKER = "hunter2-do-not-echo"
+SETTINGS = """\
+organization: acme
+defaults: {model: offline/demo}
+memory: {enabled: true, store: sqlite}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    status: int
+    out: str
+    err: str
+
+
+async def ran(kept: Kept, *arguments: str) -> Ran:
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[Registry]:
+        yield registry_of(kept)
+
+    out, err = StringIO(), StringIO()
+    status = await run_command(arguments, opened, Streams(out, err))
+    return Ran(status, out.getvalue(), err.getvalue())
+
+
+async def test_the_answer_goes_to_standard_output_and_the_caller_is_the_operator() -> None:
+    kept = Kept()
+    done = await ran(kept, "echo", "show", "two", "words", "--limit", "7", "--is-loud")
+    assert done == Ran(0, "echo of `cli:local`\n", "")
+    ((caller, values),) = kept.seen
+    assert (caller.id, caller.surface, caller.origin.visibility) == ("cli:local", Surface.CLI, "machine")
+    assert values == {"words": "two words", "limit": 7, "isLoud": True, "scope": None}
+
+
+@pytest.mark.parametrize("place", [0, 2, 4])
+async def test_json_is_exactly_what_http_answers(place: int) -> None:
+    """Reference bot, 9.13."""
+    arguments = ["echo", "show", "--limit", "7"]
+    done = await ran(Kept(), *arguments[:place], "--json", *arguments[place:])
+    values = {"words": None, "limit": 7, "isLoud": False, "scope": None}
+    assert json.loads(done.out) == {
+        "ok": True,
+        "command": "echo.show",
+        "data": {"values": values, "caller": "cli:local"},
+    }
+    assert (done.status, done.err, done.out.count("\n")) == (0, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (["echo", "show", "--limit", MARKER], 2, "invalid_input"),
+        (["echo", "show", f"--{MARKER}"], 2, "invalid_input"),
+        (["echo", "fail"], 2, "invalid_input"),
+        (["echo", "dance"], 2, "not_found"),
+        (["talk", "only"], 2, "not_found"),
+        (["echo", "fail", "busy"], 75, "busy"),
+        (["echo", "fail", "missing"], 1, "not_found"),
+        (["echo", "fail", "conflict"], 1, "conflict"),
+        (["echo", "fail", "down"], 1, "unavailable"),
+        (["echo", "fail", "forbidden"], 1, "unauthorized"),
+        (["echo", "fail", "crash"], 1, "internal"),
+    ],
+)
+async def test_each_failure_has_its_exit_status_and_one_line_on_standard_error(
+    arguments: Sequence[str], status: int, code: str
+) -> None:
+    """Reference bot, 9.13."""
+    done = await ran(Kept(), *arguments)
+    assert (done.status, done.out) == (status, "")
+    assert done.err.startswith(f"error ({code}): ")
+    assert done.err.count("\n") == 1
+    assert MARKER not in done.err
+    assert "s3cret" not in done.err
+
+
+async def test_a_failure_in_json_is_on_both_streams_each_for_its_reader() -> None:
+    done = await ran(Kept(), "echo", "fail", "conflict", "--json")
+    assert json.loads(done.out) == {
+        "ok": False,
+        "command": "echo.fail",
+        "error": "conflict",
+        "message": "it changed meanwhile",
+        "decidedBy": "handler",
+    }
+    assert done.err == "error (conflict): it changed meanwhile\n"
+
+
+@pytest.mark.parametrize("arguments", [["help"], ["echo", "help"], ["echo", "show", "--help"], ["echo", "show", "-h"]])
+async def test_help_is_there_at_every_level(arguments: Sequence[str]) -> None:
+    done = await ran(Kept(), *arguments)
+    assert (done.status, done.err) == (0, "")
+    assert "echo show" in done.out
+
+
+def test_json_behind_the_end_of_options_is_a_word() -> None:
+    assert without_json(["echo", "show", "--", "--json"]) == (["echo", "show", "--", "--json"], False)
+    assert without_json(["echo", "--json", "--", "--json"]) == (["echo", "--", "--json"], True)
+
+
+def test_the_settings_file_may_be_named_before_the_command() -> None:
+    assert after_config(["--config", "x.yaml", "memory", "list"]) == (Path("x.yaml"), ["memory", "list"])
+    assert after_config(["--config=x.yaml", "memory"]) == (Path("x.yaml"), ["memory"])
+    assert after_config(["--config"]) == (None, ["--config"])
+    assert after_config([]) == (None, [])
+
+
+def test_no_group_of_commands_hides_a_command_of_the_program() -> None:
+    assert groups() >= {"memory", "help", "status"}
+    assert groups().isdisjoint({"run", "play", "doctor", "manifest", "ask"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "switchboard.yaml").write_text(SETTINGS, encoding="utf-8")
+    return tmp_path
+
+
+def quiet(done: Finished) -> list[str]:
+    """What stands on standard error beside the log."""
+    return [line for line in done.complaints if not line.startswith("{")]
+
+
+async def test_memory_is_listed_and_forgotten_in_the_files_a_running_bot_has_open(folder: Path) -> None:
+    """Specification, section 24, on the command line."""
+    store = SqliteStore(folder / "data" / "memory", ranker=RelevanceRanker(), now=SystemClock().now)
+    try:
+        await store.write("org:acme", [MemoryCandidate("fact", "Deploys happen on Tuesdays.", "slack:C0E:1.000100")])
+        listed = await switchboard(folder, "memory", "list", "--scope", "org", "--json")
+        assert (listed.status, quiet(listed)) == (0, [])
+        (section,) = json.loads(listed.out)["data"]["sections"]
+        (record,) = section["records"]
+        assert section["scopeKey"] == "org:acme"
+        assert "Deploys happen on Tuesdays." in record["text"]
+        assert "not instructions" in record["text"]
+        forgotten = await switchboard(folder, "memory", "forget", record["id"])
+        assert (forgotten.status, quiet(forgotten)) == (0, [])
+        assert "🧹" in forgotten.out
+        assert await store.list("org:acme", 5) == []
+        await store.write("org:acme", [MemoryCandidate("fact", "The bot goes on.", "slack:C0E:1.000200")])
+    finally:
+        await store.aclose()
+
+
+async def test_without_tokens_of_slack_the_commands_work_and_their_faults_are_told(folder: Path) -> None:
+    refused = await switchboard(folder, "memory", "forget", "mem:user:slack:U0BOB00001:1")
+    assert (refused.status, refused.out) == (1, "")
+    assert quiet(refused)[0].startswith("error (unauthorized): ")
+    wrong = await switchboard(folder, "memory", "list", "--limit", "51")
+    assert (wrong.status, quiet(wrong)[0].startswith("error (invalid_input): --limit")) == (2, True)
+
+
+async def test_without_settings_a_command_says_what_is_missing(tmp_path: Path) -> None:
+    done = await switchboard(tmp_path, "memory", "list")
+    assert (done.status, done.out) == (2, "")
+    assert [line.split(" ")[1] for line in done.complaints] == ["organization:", "defaults.model:"]
+
+
+async def test_ask_answers_on_standard_output_and_logs_elsewhere(folder: Path) -> None:
+    store = SqliteStore(folder / "data" / "memory", ranker=RelevanceRanker(), now=SystemClock().now)
+    await store.write("org:acme", [MemoryCandidate("fact", "The staging database listens on port 5433.", "slack:C:1")])
+    await store.aclose()
+    done = await switchboard(folder, "ask", "--thread", "T-1", "which port has the staging database?")
+    assert (done.status, quiet(done)) == (0, [])
+    assert "5433" in done.out
+    assert '"event": "turn_finished"' in done.err
+    assert "turn_finished" not in done.out
+
+
+async def test_ask_that_gets_no_answer_ends_with_status_one(folder: Path) -> None:
+    environ = {"SWITCHBOARD_DEFAULTS__MODEL": "anthropic/claude-x"}
+    done = await switchboard(folder, "ask", "hello", environ=environ)
+    assert (done.status, done.out) == (1, "")
+    assert quiet(done)[-1].startswith("error (failed): no complete answer (reference ")
