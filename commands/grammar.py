@@ -43,7 +43,7 @@ class Spoken:
 def spoken(text: str) -> Spoken | None:
     """How ``text`` could name a command, decided from its start alone.
 
-    Both words in lower case, or after ``!`` in any case. Without ``!``, a single word counts only if nothing follows.
+    After ``!`` words come in any case, else as they stand. Without ``!``, a single word counts only if nothing follows.
     """
     found = _SPOKEN.match(text)
     if found is None:
@@ -54,8 +54,7 @@ def spoken(text: str) -> Spoken | None:
         return Spoken(group.lower(), verb.lower(), True, text[found.end() :])
     if not verb:
         return None if text[found.end() :].strip() else Spoken(group, "", False, "")
-    is_lower = group.islower() and verb.islower()
-    return Spoken(group, verb, False, text[found.end() :]) if is_lower else None
+    return Spoken(group, verb, False, text[found.end() :])
 
 
 def tokenize(text: str) -> list[str]:

@@ -19,6 +19,7 @@ BOT_SCOPES: Mapping[str, str] = {
     "channels:history": "to read the threads of public channels it was invited to",
     "channels:read": "to tell public channels from others",
     "chat:write": "to answer",
+    "commands": "to take slash commands",
     "groups:history": "to read the threads of private channels it was invited to",
     "groups:read": "to tell private channels from others",
     "im:history": "to read what people write to it directly",
@@ -55,6 +56,13 @@ _LONG_DESCRIPTION = (
 )
 
 
+SLASH_COMMANDS = (
+    ("/memory", "See and forget what the bot remembers", "list [words] | forget <id>"),
+    ("/switchboard", "Everything the bot takes as a command", "help | status show | memory list"),
+)
+"""Name, description and usage hint; what they do is the command registry's."""
+
+
 def manifest(name: str, description: str, *, request_url: str | None) -> Json:
     """What Slack's "create from manifest" takes: over Socket Mode, or over HTTP at ``request_url``.
 
@@ -79,6 +87,7 @@ def manifest(name: str, description: str, *, request_url: str | None) -> Json:
                 "messages_tab_read_only_enabled": False,
             },
             "bot_user": {"display_name": name, "always_online": True},
+            "slash_commands": [_slash_command(*command, request_url) for command in SLASH_COMMANDS],
         },
         "oauth_config": {"scopes": {"bot": list(BOT_SCOPES)}},
         "settings": {
@@ -106,6 +115,11 @@ def events_url(address: str) -> str:
 def _subscriptions(request_url: str | None) -> Json:
     address: Json = {} if request_url is None else {"request_url": request_url}
     return address | {"bot_events": list(BOT_EVENTS)}
+
+
+def _slash_command(command: str, description: str, usage_hint: str, request_url: str | None) -> Json:
+    address = {} if request_url is None else {"url": request_url}
+    return {"command": command, "description": description, "usage_hint": usage_hint, "should_escape": True, **address}
 
 
 def _require_length(what: str, text: str, most: int) -> None:

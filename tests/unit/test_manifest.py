@@ -74,9 +74,21 @@ def test_every_event_is_covered_by_a_scope_that_is_asked_for() -> None:
 
 
 def test_what_the_bot_does_not_have_is_not_declared() -> None:
-    assert "slash_commands" not in part(made(), "features")
     assert "shortcuts" not in part(made(), "features")
     assert part(made(), "settings", "interactivity") == {"is_enabled": False}
+
+
+def test_slash_commands_are_those_the_bot_takes_and_go_where_events_go() -> None:
+    """Limits of Slack's manifest reference: 32 characters of a command, 2,000 of its description, 50 commands."""
+    for url in (None, "https://bot.example.com/slack/events"):
+        commands = cast("list[dict[str, str | bool]]", part(made(request_url=url), "features")["slash_commands"])
+        assert [command["command"] for command in commands] == ["/memory", "/switchboard"]
+        for command in commands:
+            assert len(str(command["command"])) <= 32
+            assert 0 < len(str(command["description"])) <= 2_000
+            assert command["should_escape"] is True
+            assert command.get("url") == url
+    assert "commands" in BOT_SCOPES
 
 
 def test_socket_mode_and_http_exclude_each_other() -> None:

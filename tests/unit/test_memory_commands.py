@@ -341,6 +341,7 @@ async def test_a_person_whose_own_memory_is_closed_is_refused(house: House) -> N
         "mem:team:x:1",
         "MEM:org:acme:1",
         "mem:org:acme:\u0661",
+        "mem:org:acme:" + "9" * 300,
         "mem:org:acme:" + "9" * 5_000,
         "mem:org:" + "x" * 300 + ":1",
         "' OR 1=1 --",
