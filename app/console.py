@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import uuid4
 
+from app.background import beside
 from app.channel import (
     Address,
     ChannelId,
@@ -191,11 +192,8 @@ class ConsoleTurn:
 
     async def end_or_beginning(self, patience_s: float) -> bool:
         """Wait for the turn's end, its agent's beginning or ``patience_s``; whether it has ended."""
-        beginning = asyncio.ensure_future(self._chat.has_begun.wait())
-        try:
+        async with beside(self._chat.has_begun.wait(), name="console_beginning") as beginning:
             await asyncio.wait({self._task, beginning}, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            beginning.cancel()
         return self._task.done()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from app.logs import configure
-from benchmarks import burst, first_text, locomo, prompt_cache, remembering, starting, throughput
+from benchmarks import burst, commanding, first_text, locomo, prompt_cache, remembering, starting, throughput
 from benchmarks.children import BenchmarkError
 from benchmarks.tables import Table, render
 
@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, Run] = {
     "start": lambda quick: [starting.run(starting.QUICK if quick else starting.FULL)],
     "memory": lambda quick: remembering.run(remembering.QUICK if quick else remembering.FULL),
     "prompt-cache": lambda _quick: prompt_cache.run(),
+    "commands": lambda quick: commanding.run(20 if quick else 100),
 }
 
 

@@ -12,6 +12,7 @@ from random import Random
 import psutil
 
 from app.clock import SystemClock
+from app.runtime import settle
 from benchmarks.figures import Aim, ms, percentile, ratio
 from benchmarks.tables import Table
 from memory.composition import Budget
@@ -46,6 +47,7 @@ QUICK = Size(scopes=(100, 1_000), recalls=200)
 
 
 def run(size: Size) -> Iterator[Table]:
+    settle()
     yield asyncio.run(_full_scope(size))
     yield asyncio.run(_many_scopes(size))
 

@@ -1,6 +1,6 @@
 """Which records make a request's block: standing ones, ranked ones, and what the session has been shown already."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memory.record import MemoryRecord
@@ -33,17 +33,12 @@ def compose(standing: Iterable[MemoryRecord], ranked: Iterable[MemoryRecord], bu
     return [*governing, *within_budget(others, limit=left.limit, max_tokens=left.max_tokens, cost=cost)]
 
 
-def continued(
-    shown: Sequence[MemoryRecord], wanted: Sequence[MemoryRecord], active: Collection[str], budget: Budget
-) -> Sequence[MemoryRecord]:
-    """The next block of a session whose last one was ``shown``.
+def continued(shown: Sequence[MemoryRecord], wanted: Sequence[MemoryRecord], budget: Budget) -> Sequence[MemoryRecord]:
+    """The next block of a session whose last one was ``shown``, all of which is still active.
 
-    It stays the same, byte for byte, as long as it holds all that is ``wanted`` and none of it was retired
-    (``active`` has the ids that were not), so that providers' prompt caches keep working; what is new goes to its
-    end while the budget allows, and otherwise the block starts afresh.
+    It stays the same, byte for byte, as long as it holds all that is ``wanted``, so that providers' prompt caches keep
+    working; what is new goes to its end while the budget allows, and otherwise the block starts afresh.
     """
-    if any(record.id not in active for record in shown):
-        return wanted
     known = {record.id for record in shown}
     longer = [*shown, *(record for record in wanted if record.id not in known)]
     fits = len(longer) <= budget.limit and sum(map(cost, longer)) <= budget.max_tokens

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -11,7 +11,7 @@ from memory.composition import Budget, compose, continued
 from memory.ranker import Ranker
 from memory.record import MemoryRecord
 from memory.render import block
-from memory.scope import ScopeKind, Scopes, scope_key
+from memory.scope import ScopeKind, Scopes, parse_record_id, scope_key
 from memory.store import Hit, MemoryStore, Query, Vector
 
 RECALL_TIMED_OUT = "recall_timed_out"
@@ -61,7 +61,7 @@ class Recall:
         self._budget = budget
         self._embed = embed
         self._recall_s = recall_s
-        self._shown: OrderedDict[str, Recalled] = OrderedDict()
+        self._shown: OrderedDict[str, _Shown] = OrderedDict()
 
     async def recall(
         self, session: str, scopes: Scopes, query: str, repo: Awaitable[str | None] | None = None
@@ -76,7 +76,7 @@ class Recall:
         except TimeoutError:
             _log.warning(RECALL_TIMED_OUT, session=session)
             return replace(NOTHING, is_degraded=True)
-        self._shown[session] = recalled
+        self._shown[session] = _Shown(recalled.scope_keys, tuple(record.id for record in recalled.records))
         self._shown.move_to_end(session)
         while len(self._shown) > SESSIONS:
             self._shown.popitem(last=False)
@@ -115,14 +115,33 @@ class Recall:
     async def _continue(self, session: str, found: Recalled) -> Recalled:
         """``found``, shaped so that it repeats what the session was shown last as far as possible."""
         last = self._shown.get(session)
-        if last is None or last.scope_keys != found.scope_keys or not last.records:
+        if last is None or last.scope_keys != found.scope_keys or not last.ids:
             return found
-        active = {record.id for record in found.records}
-        carried = [record for record in last.records if record.id not in active]
-        for key in dict.fromkeys(record.scope_key for record in carried):
-            ids = [record.id for record in carried if record.scope_key == key]
-            active.update(record.id for record in await self._store.get(key, ids))
-        return replace(found, records=tuple(continued(last.records, found.records, active, self._budget)))
+        known = {record.id: record for record in found.records}
+        for key, ids in _by_scope(each for each in last.ids if each not in known).items():
+            known |= {record.id: record for record in await self._store.get(key, ids)}
+        if any(each not in known for each in last.ids):
+            return found
+        shown = [known[each] for each in last.ids]
+        return replace(found, records=tuple(continued(shown, found.records, self._budget)))
+
+
+def _by_scope(ids: Iterable[str]) -> dict[str, list[str]]:
+    """Record ids by the key of their scope."""
+    grouped: dict[str, list[str]] = {}
+    for each in ids:
+        parsed = parse_record_id(each)
+        if parsed is not None:
+            grouped.setdefault(parsed[0], []).append(each)
+    return grouped
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A session's last block by name only: what is erased must not live on here."""
+
+    scope_keys: tuple[str, ...]
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 SCOPE_KEY_CHARS = 200
 _UNFIT = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
-_RECORD_ID = re.compile(r"mem:(?P<scope>.+):(?P<sequence>0|[1-9][0-9]*)")
+_RECORD_ID = re.compile(r"mem:(?P<scope>.+):(?P<sequence>0|[1-9][0-9]{0,17})")
 
 
 class ScopeKind(StrEnum):

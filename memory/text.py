@@ -70,3 +70,9 @@ def _ends(word: str) -> Iterator[str]:
         yield word[:size]
     for size in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1):
         yield word[-size:]
+
+
+def forget_words() -> None:
+    """Empty the caches of single words; what is erased must not live on in them."""
+    for known in (stem, name_terms, _forms):
+        known.cache_clear()

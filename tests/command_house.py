@@ -1,12 +1,13 @@
 """What the tests of commands share: an authority with the product's rules, and callers of every surface."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from commands.errors import InvalidInputError
 from commands.ports import Decision, Status
-from commands.spec import Argument, Caller, Command, Handler, Option, Origin, Reply, Surface, Values
+from commands.spec import Argument, Caller, Command, Handler, Option, Origin, Reply, Surface, Value, Values
 
 NOON = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 ADMINS = "<@UADMIN>"
@@ -102,3 +103,12 @@ RUNS_LIST = Command(
 def runs_list(handler: Handler = _done, **changes: Any) -> Command:
     """A command with one of everything, with some fields changed."""
     return replace(RUNS_LIST, handler=handler, **changes)
+
+
+def outcome(read: Callable[[], Mapping[str, Value]]) -> str:
+    """The refusal of ``RUNS_LIST``, or ``bound`` when every name has its value; empty when one is missing."""
+    try:
+        bound = read()
+    except InvalidInputError as fault:
+        return str(fault)
+    return "bound" if set(bound) == {part.name for part in (*RUNS_LIST.arguments, *RUNS_LIST.options)} else ""

@@ -18,6 +18,9 @@ from app.http.limits import SUBJECT, Buckets, HttpLimits, RateLimited, SizeLimit
 from commands.spec import Caller, Origin, Surface
 
 TOKENS_UNUSABLE = "tokens_unusable"
+BEARER_REFUSED = "bearer_refused"
+
+SHOWN_CHARS = 100
 
 TOKEN_CHARS_LEAST = 16
 """A shorter one could be guessed."""
@@ -112,6 +115,8 @@ class Authenticated:
             return
         bearer = self._bearers.find(Request(scope).headers.get("authorization", ""))
         if bearer is None:
+            client = scope.get("client")
+            _log.warning(BEARER_REFUSED, path=scope["path"][:SHOWN_CHARS], address=client[0] if client else None)
             answer = problem(401, "unauthenticated", "A bearer token is needed.", {"WWW-Authenticate": "Bearer"})
             await answer(scope, receive, send)
             return

@@ -8,9 +8,11 @@ import structlog
 from aiohttp import ClientError
 from pydantic import BaseModel, ValidationError
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.webhook import WebhookResponse
+from slack_sdk.errors import SlackRequestError
+from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from app.access.actor import Places
+from app.slack.calls import is_loopback
 from app.slack.format import to_plain, without_crowd_mentions
 from app.slack.payloads import Json
 from app.slack.reply import Spawn
@@ -29,6 +31,7 @@ PATIENCE_S = 2.0
 """Slack waits three seconds for the acknowledgement; an answer that comes sooner goes with it."""
 PIECE_CHARS = 11_000
 """Below the 12,000 of all markdown blocks of a message (Block Kit reference)."""
+POST_S = 10
 PIECES_MOST = 5
 """A response_url takes five messages."""
 
@@ -39,7 +42,8 @@ _MALFORMED = "⚠️ I did not understand what Slack sent. Please try again."
 _log = structlog.stdlib.get_logger(__name__)
 
 Ack = Callable[..., Awaitable[Any]]
-Respond = Callable[..., Awaitable[WebhookResponse]]
+Post = Callable[[str, dict[str, Any]], Awaitable[int]]
+"""Sends a message to a response_url and gives the HTTP status; raises what the SDK raises."""
 
 
 class _Payload(BaseModel):
@@ -47,16 +51,28 @@ class _Payload(BaseModel):
     text: str = ""
     user_id: str
     channel_id: str
+    response_url: str = ""
+
+
+async def post(response_url: str, message: dict[str, Any]) -> int:
+    """Once: the SDK's own second try after a lost connection could show the answer twice."""
+    client = AsyncWebhookClient(response_url, timeout=POST_S, retry_handlers=[])
+    if is_loopback(response_url):
+        client.proxy = None
+    return (await client.send_dict(message)).status_code
 
 
 class Slash:
     """The slash commands of one workspace."""
 
-    def __init__(self, registry: Registry, spawn: Spawn, places: Places, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self, registry: Registry, spawn: Spawn, places: Places, *, patience_s: float = PATIENCE_S, post: Post = post
+    ) -> None:
         self._registry = registry
         self._spawn = spawn
         self._places = places
         self._patience_s = patience_s
+        self._post = post
 
     def register(self, bolt: AsyncApp) -> None:
         """Before the listener that declines every other slash command."""
@@ -68,7 +84,7 @@ class Slash:
         groups = dict.fromkeys(command.group for command in self._registry.commands(Surface.SLASH))
         return [ANY_COMMAND, *(f"/{group}" for group in groups)]
 
-    async def answer(self, ack: Ack, respond: Respond, command: Json) -> None:
+    async def answer(self, ack: Ack, command: Json) -> None:
         """Only the person who typed the command sees what it says."""
         try:
             payload = _Payload.model_validate(command)
@@ -85,7 +101,7 @@ class Slash:
             return
         # Several messages go one way only: the one in the acknowledgement might be shown last.
         await ack()
-        self._spawn(_answer_later(respond, said), name="slash_answer")
+        self._spawn(self._answer_later(payload.response_url, said), name="slash_answer")
 
     async def _carry_out(self, payload: _Payload, said: asyncio.Future[str]) -> None:
         try:
@@ -93,6 +109,18 @@ class Slash:
         finally:
             if not said.done():
                 said.set_result(_BROKEN)
+
+    async def _answer_later(self, response_url: str, said: asyncio.Future[str]) -> None:
+        """Tell what could not go with the acknowledgement. What Slack does not take is only logged: nobody listens."""
+        for message in _messages(await said):
+            try:
+                status = await self._post(response_url, message)
+            except (ClientError, SlackRequestError, TimeoutError, OSError) as fault:
+                _log.warning(SLASH_UNANSWERED, reason=type(fault).__name__)
+                return
+            if status != 200:  # noqa: PLR2004 - HTTP's OK
+                _log.warning(SLASH_UNANSWERED, status=status)
+                return
 
     async def _run(self, payload: _Payload) -> Result:
         group = "" if payload.command == ANY_COMMAND else payload.command.removeprefix("/")
@@ -104,19 +132,6 @@ class Slash:
         facts = await self._places.facts(channel_id)
         origin = Origin(channel_id=channel_id, visibility=facts.visibility.value)
         return Caller(f"slack:{payload.user_id}", Surface.SLASH, origin)
-
-
-async def _answer_later(respond: Respond, said: asyncio.Future[str]) -> None:
-    """Tell what could not go with the acknowledgement. What Slack does not take is only logged: nobody is listening."""
-    for message in _messages(await said):
-        try:
-            answer = await respond(**message)
-        except (ClientError, TimeoutError, OSError) as fault:
-            _log.warning(SLASH_UNANSWERED, reason=type(fault).__name__)
-            return
-        if answer.status_code != 200:  # noqa: PLR2004 - HTTP's OK
-            _log.warning(SLASH_UNANSWERED, status=answer.status_code)
-            return
 
 
 def _messages(text: str) -> Sequence[dict[str, Any]]:

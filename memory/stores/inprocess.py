@@ -21,7 +21,7 @@ from memory.ranker import Ranker, matches_any
 from memory.record import Kind, MemoryCandidate, MemoryRecord, Status, WriteCounts
 from memory.store import EraseReceipt, Query, Retrieved, StoreUnavailableError
 from memory.stores.vectors import VectorTable, packed_alike
-from memory.text import storable
+from memory.text import forget_words, storable
 
 
 @dataclass(slots=True)
@@ -107,6 +107,7 @@ class InProcessStore:
 
     async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:
         scope = self._scope(scope_key)
+        forget_words()
         if record_id is None:
             self._scopes.pop(scope_key, None)
             return EraseReceipt(len(scope.records), int(bool(scope.records)))
@@ -114,6 +115,7 @@ class InProcessStore:
 
     async def erase_thread(self, thread_key: str) -> EraseReceipt:
         self._require_open()
+        forget_words()
         source = storable(thread_key)
         receipt = EraseReceipt()
         for scope in self._scopes.values():

@@ -20,7 +20,7 @@ from memory.stores.sqlite_files import Lane, ScopeFile, in_lane
 from memory.stores.sqlite_finding import Listing, Search
 from memory.stores.sqlite_handles import DEFAULT_BOUNDS, Bounds, Handles
 from memory.stores.sqlite_writing import Batch
-from memory.text import storable
+from memory.text import forget_words, storable
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -87,6 +87,7 @@ class SqliteStore:
         return await self._change(scope_key, partial(sqlite_writing.forget, record_id=record_id))
 
     async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:
+        forget_words()
         if record_id is None:
             erased = await self._change(scope_key, sqlite_erasing.erase_scope)
         else:
@@ -97,6 +98,7 @@ class SqliteStore:
     async def erase_thread(self, thread_key: str) -> EraseReceipt:
         """As the port says, scope by scope: when a file cannot be looked at, the others are erased before it raises."""
         self._require_open()
+        forget_words()
         source = storable(thread_key)
         receipt = EraseReceipt()
         failures: list[str] = []

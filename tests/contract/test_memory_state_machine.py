@@ -100,7 +100,8 @@ class StoreHistory(RuleBasedStateMachine):
     def search_for_what_is_there(self, scope: str) -> None:
         self.search(scope, "deploy on friday, not 42 or deploy", 4)
 
-    @rule(scope=st.sampled_from(SCOPES), query=texts, before=st.none() | st.integers(0, 12))
+    # Words of other scripts are compared as terms, which the model knows nothing of.
+    @rule(scope=st.sampled_from(SCOPES), query=texts.filter(words_of), before=st.none() | st.integers(0, 12))
     def look_through(self, scope: str, query: str, before: int | None) -> None:
         asked = words_of(query)
         expected = [

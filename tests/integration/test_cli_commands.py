@@ -172,6 +172,12 @@ async def test_without_tokens_of_slack_the_commands_work_and_their_faults_are_to
     assert (wrong.status, quiet(wrong)[0].startswith("error (invalid_input): --limit")) == (2, True)
 
 
+async def test_the_status_of_a_process_beside_the_bot_says_so(folder: Path) -> None:
+    done = await switchboard(folder, "status", "show", "--json")
+    assert json.loads(done.out)["data"]["process"] == "terminal"
+    assert json.loads(done.out)["data"]["memory"] == "sqlite"
+
+
 async def test_without_settings_a_command_says_what_is_missing(tmp_path: Path) -> None:
     done = await switchboard(tmp_path, "memory", "list")
     assert (done.status, done.out) == (2, "")

@@ -127,12 +127,16 @@ async def test_the_caller_is_the_tokens_subject_in_the_tokens_channel_whatever_t
 @pytest.mark.parametrize(
     "header", ["", f"Bearer {CI}x", f"Bearer {CI[:-1]}", f"Basic {CI}", CI, "Bearer", f"Bearer {CI} {CI}", "Bearer é"]
 )
-async def test_without_a_known_token_nobody_comes_in_and_nothing_is_told(api: Api, header: str) -> None:
+async def test_without_a_known_token_nobody_comes_in_and_nothing_is_told(
+    api: Api, header: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     headers = [(b"Authorization", header.encode("latin-1"))]
     answer = await api.client.post("/api/echo.show", content=b"not json", headers=headers)
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
     assert answer.json()["error"] == "unauthenticated"
-    assert CI not in answer.text
+    log = capsys.readouterr().out
+    assert "bearer_refused" in log
+    assert CI[:-1] not in answer.text + log
 
 
 async def test_a_refused_subject_learns_nothing_of_what_the_command_takes(api: Api) -> None:

@@ -131,6 +131,17 @@ async def test_an_answer_that_failed_is_marked_as_an_error() -> None:
     assert result.is_error
 
 
+async def test_a_turn_that_crashes_shows_nothing_of_the_inside() -> None:
+    dispatch = FakeDispatch(crash=RuntimeError(MARKER))
+    async with (
+        console_of(dispatch) as console,
+        client_of(mcp_routes(registry_of(Kept()), console, door_of(), FakeAuthority().may_dispatch)) as client,
+    ):
+        answer = await call(client, "tools/call", {"name": "dispatch", "arguments": {"text": "hello"}})
+    assert answer.json()["error"]["code"] == -32603
+    assert MARKER not in answer.text
+
+
 async def test_a_subject_that_may_not_talk_sees_no_dispatch_and_cannot_call_it() -> None:
     dispatch = FakeDispatch()
     async with connected(registry_of(Kept()), dispatch, token=CLOSED) as client:
@@ -177,3 +188,21 @@ async def test_messages_that_are_no_calls_get_the_protocols_errors_and_one_json_
     assert started.json()["result"]["serverInfo"]["name"] == "switchboard"
     assert "mcp-session-id" not in started.headers
     assert (note.status_code, note.content) == (202, b"")
+
+
+async def test_no_log_line_repeats_what_a_client_sends(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = {"name": {"x": MARKER}, "arguments": MARKER}
+    async with (
+        console_of(FakeDispatch()) as console,
+        client_of(mcp_routes(registry_of(Kept()), console, door_of(), FakeAuthority().may_dispatch)) as client,
+    ):
+        for version in ("2025-06-18", "2026-07-28", MARKER):
+            headers = HEADERS | {"MCP-Protocol-Version": version}
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": wrong}
+            assert "error" in (await client.post("/mcp", json=body, headers=headers)).json()
+        await call(client, MARKER, {MARKER: MARKER})
+        await call(client, "tools/call", {"name": "echo_show", "arguments": {"scope": MARKER}})
+    shown = [record.getMessage() for record in caplog.records if record.levelname not in {"DEBUG", "INFO"}]
+    assert MARKER not in "".join(shown) + capsys.readouterr().out

@@ -79,3 +79,8 @@ def test_a_record_id_leads_back_to_its_scope(key: str) -> None:
 def test_anything_else_is_no_record_id(text: str) -> None:
     """Section 25: a string that is not a memory id is refused."""
     assert parse_record_id(text) is None
+
+
+def test_an_id_with_an_endless_number_is_no_id() -> None:
+    assert parse_record_id("mem:org:acme:" + "9" * 5_000) is None
+    assert parse_record_id("mem:org:acme:" + "9" * 18) is not None

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from memory.datewords import day_terms
 from memory.folding import folded
 from memory.record import TEXT_CHARS
+from memory.stemming import stem
 from memory.stopwords import STOP_WORDS
-from memory.text import name_terms, query_terms, record_terms, storable, tokenize
+from memory.text import forget_words, name_terms, query_terms, record_terms, storable, tokenize
 
 LONG_AGO = datetime(1999, 1, 1, tzinfo=UTC)
 ANY_TEXT = st.text(st.characters(), max_size=80)
@@ -276,3 +277,11 @@ def test_tokens_of_the_reference_are_runs_of_ascii_letters_and_digits() -> None:
 
 def test_a_text_is_made_storable() -> None:
     assert storable("a\x00b\ud800c\U0001f389") == "a b\ufffdc\U0001f389"
+
+
+def test_words_can_be_forgotten() -> None:
+    record_terms("heliotrope", (), "Zebediah", datetime(2026, 1, 1, tzinfo=UTC))
+    name_terms("Zebediah")
+    assert stem.cache_info().currsize > 0
+    forget_words()
+    assert stem.cache_info().currsize == name_terms.cache_info().currsize == 0

@@ -1,0 +1,48 @@
+"""The memory commands over a store that has one record in each of several scopes."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from commands.builtin.memory import memory_commands
+from commands.receipts import InProcessReceipts
+from commands.registry import Registry
+from commands.result import Result
+from commands.spec import Caller
+from memory.relevance import RelevanceRanker
+from memory.stores.inprocess import InProcessStore
+from tests.command_house import CHANNEL, MEMBER, OTHER, HouseRules, a_caller, noon
+from tests.memory_records import fact
+
+OWN, OTHERS, ORG = f"user:{MEMBER}", f"user:{OTHER}", "org:acme"
+ROOM, REPO = f"channel:{CHANNEL}", "repo:acme/web"
+FOREIGN_ORG = "org:rival"
+
+
+@dataclass(slots=True)
+class House:
+    """A registry over a store that has one record in each scope."""
+
+    store: InProcessStore
+    rules: HouseRules = field(default_factory=HouseRules)
+    receipts: InProcessReceipts = field(default_factory=InProcessReceipts)
+
+    def registry(self) -> Registry:
+        commands = memory_commands(self.store, "acme", self.rules)
+        return Registry(commands, self.rules, now=noon, receipts=self.receipts)
+
+    async def say(self, line: str, caller: Caller | None = None) -> Result:
+        return await self.registry().run_line(line, caller or a_caller())
+
+    async def write(self, scope_key: str, *texts: str) -> None:
+        await self.store.write(scope_key, [fact(text) for text in texts])
+
+
+@asynccontextmanager
+async def opened_house() -> AsyncGenerator[House]:
+    store = InProcessStore(ranker=RelevanceRanker(), now=noon)
+    house = House(store)
+    for key in (OWN, OTHERS, ORG, ROOM, REPO, FOREIGN_ORG):
+        await house.write(key, f"secret of {key.replace(':', ' ')}")
+    yield house
+    await store.aclose()
