@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from app.agents.definitions import Agent, agents
@@ -54,17 +54,17 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
         remembering = await stack.enter_async_context(open_memory(settings, provider_specs(settings), clock, memory))
         bearers = bearers_of(settings.http.tokens)
         slack = await open_slack(settings, bearers, stack, clock, background)
-        status = BotStatus(clock, model=_defaults(settings).model, memory=_memory_name(settings))
+        status = BotStatus(clock, model=defaults_of(settings).model, memory=_memory_name(settings))
         registry = commands or registry_of(settings, remembering.store, slack.authority, status, clock)
         ports = Ports(
             inbox=inbox or InProcessInbox(clock),
             access=slack.authority,
             commands=registry,
-            agents=agents(_configured_agents(settings)),
-            defaults=_defaults(settings),
+            agents=agents_of(settings),
+            defaults=defaults_of(settings),
             models=models or _catalogue(settings, stack, background),
             sessions=sessions or NullSessionStore(),
-            provision=_provision(settings, remembering.recall),
+            provision=provision_of(settings, remembering.recall),
             loop=AgentLoop(clock),
             reflection=reflection or NullReflection(),
         )
@@ -115,7 +115,7 @@ def provider_specs(settings: Settings) -> dict[str, ProviderSpec]:
 def _catalogue(settings: Settings, stack: AsyncExitStack, background: Background) -> Catalogue:
     catalogue = catalogue_of(settings)
     stack.push_async_callback(catalogue.aclose)
-    background.spawn(_warm(catalogue, _defaults(settings).model), name="warm_model")
+    background.spawn(_warm(catalogue, defaults_of(settings).model), name="warm_model")
     return catalogue
 
 
@@ -125,25 +125,26 @@ async def _warm(catalogue: Catalogue, reference: str) -> None:
         await catalogue.warm(reference)
 
 
-def _configured_agents(settings: Settings) -> dict[str, Agent]:
-    return {name: Agent(name, each.prompt, each.model, each.effort) for name, each in settings.agents.items()}
+def agents_of(settings: Settings) -> Mapping[str, Agent]:
+    return agents({name: Agent(name, each.prompt, each.model, each.effort) for name, each in settings.agents.items()})
 
 
-def _defaults(settings: Settings) -> Defaults:
+def defaults_of(settings: Settings) -> Defaults:
+    """Raises ``ConfigurationError``."""
     defaults = settings.defaults
     if defaults.model is None:
         raise ConfigurationError("defaults.model is not set: name one as <provider>/<model>")
     return Defaults(defaults.agent, defaults.model, defaults.effort)
 
 
+def provision_of(settings: Settings, recall: Recall) -> Provision:
+    limits = settings.limits
+    return Provision(recall, organization_of(settings), Budgets(limits.history_chars, limits.output_tokens))
+
+
 def _limits(settings: Settings) -> Limits:
     limits = settings.limits
     return Limits(limits.concurrent_turns, limits.turn_s, limits.message_chars)
-
-
-def _provision(settings: Settings, recall: Recall) -> Provision:
-    limits = settings.limits
-    return Provision(recall, organization_of(settings), Budgets(limits.history_chars, limits.output_tokens))
 
 
 def _memory_name(settings: Settings) -> str:

@@ -4,19 +4,16 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 
 from app.access.authority import TableAuthority
-from app.agents.definitions import Agent, agents
 from app.agents.loop import AgentLoop
 from app.background import Background
-from app.bootstrap import catalogue_of, provider_specs
+from app.bootstrap import agents_of, catalogue_of, defaults_of, provider_specs, provision_of
 from app.bootstrap_commands import Elsewhere, Strangers, TerminalStatus, grants_of, organization_of, registry_of
 from app.bootstrap_memory import open_memory
 from app.clock import SystemClock
 from app.dispatch.dispatcher import Dispatcher
 from app.dispatch.inbox import InProcessInbox
 from app.dispatch.ports import Limits, Ports
-from app.dispatch.provision import Budgets, Provision
-from app.dispatch.resolve import Defaults, resolve
-from app.errors import ConfigurationError
+from app.dispatch.resolve import resolve
 from app.http.bearer import Bearers
 from app.sessions.store import NullSessionStore
 from config.settings import Settings
@@ -29,10 +26,10 @@ async def open_dispatcher(settings: Settings, background: Background) -> AsyncGe
 
     What a turn leaves to ``background`` is finished before the memory closes. Raises ``ConfigurationError``.
     """
-    clock, organization, defaults = SystemClock(), organization_of(settings), settings.defaults
-    if defaults.model is None:
-        raise ConfigurationError("defaults.model is not set: name one as <provider>/<model>")
-    access = TableAuthority(organization, grants_of(settings, Bearers({})), people=Strangers(), places=Elsewhere())
+    clock, defaults = SystemClock(), defaults_of(settings)
+    access = TableAuthority(
+        organization_of(settings), grants_of(settings, Bearers({})), people=Strangers(), places=Elsewhere()
+    )
     async with (
         open_memory(settings, provider_specs(settings), clock, None) as memory,
         aclosing(catalogue_of(settings)) as models,
@@ -42,11 +39,11 @@ async def open_dispatcher(settings: Settings, background: Background) -> AsyncGe
             inbox=InProcessInbox(clock),
             access=access,
             commands=registry_of(settings, memory.store, access, TerminalStatus(settings), clock),
-            agents=agents({name: Agent(name, a.prompt, a.model, a.effort) for name, a in settings.agents.items()}),
-            defaults=Defaults(defaults.agent, defaults.model, defaults.effort),
+            agents=agents_of(settings),
+            defaults=defaults,
             models=models,
             sessions=NullSessionStore(),
-            provision=Provision(memory.recall, organization, Budgets(limits.history_chars, limits.output_tokens)),
+            provision=provision_of(settings, memory.recall),
             loop=AgentLoop(clock),
             reflection=NullReflection(),
         )

@@ -35,6 +35,9 @@ from commands.registry import Registry
 from commands.spec import Caller
 from config.settings import Settings
 
+WAIT_IN_LINE_S = 300.0
+"""How much longer than a turn a program's request may take, because its conversation may be busy."""
+
 
 @dataclass(frozen=True, slots=True)
 class SlackSide:
@@ -80,7 +83,7 @@ def application_of(
     )
     clock = side.workspace.clock
     socket = SlackSocket(bolt, app_token=revealed(slack.app_token) or "", api_url=slack.api_url, clock=clock)
-    programs = _routes_of_programs(side, dispatcher, registry, background, bearers)
+    programs = _routes_of_programs(side, dispatcher, registry, background, bearers, settings.limits.turn_s)
     return Application(
         dispatcher,
         background,
@@ -92,11 +95,16 @@ def application_of(
 
 
 def _routes_of_programs(
-    side: SlackSide, dispatcher: Dispatcher, registry: Registry, background: Background, bearers: Bearers
+    side: SlackSide,
+    dispatcher: Dispatcher,
+    registry: Registry,
+    background: Background,
+    bearers: Bearers,
+    turn_s: float,
 ) -> Sequence[BaseRoute]:
     clock, authority = side.workspace.clock, side.authority
     console = Console(dispatcher, background.spawn, clock)
-    door = Door(bearers, HttpLimits(), clock)
+    door = Door(bearers, HttpLimits(turn_s=turn_s + WAIT_IN_LINE_S), clock)
 
     async def may_dispatch(caller: Caller) -> Decision:
         return authority.may_talk(await authority.asker(caller))

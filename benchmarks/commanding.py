@@ -43,7 +43,7 @@ def run(lists: int) -> Iterator[Table]:
             ("seeing that a message is no command", f"{prose_us:.1f} µs", "", PROSE.verdict(prose_us)),
         ],
         (
-            f"{lists} listings by mention in the playground; own, channel's and organisation's scopes of {SCOPE_RECORDS};",
+            f"{lists} listings by mention; own, channel's and organisation's scopes of {SCOPE_RECORDS} records each;",
             "bot and playground in one process; Socket Mode; in-process store",
         ),
     )

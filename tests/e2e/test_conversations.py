@@ -157,3 +157,12 @@ async def test_a_message_that_cannot_be_used_gets_a_sentence(bot: Bot, text: str
 async def test_emoji_alone_are_a_message(bot: Bot) -> None:
     dm = bot.playground.people.open_dm(ALICE, BOT)
     assert await bot.answered(bot.say(":tada: :rocket:", channel=dm.id)) == "Hello there."
+
+
+async def test_status_and_help_are_answered_without_a_model(bot: Bot) -> None:
+    status = await bot.answered(bot.say(f"{MENTION} status show"))
+    assert "slack: connected" in status
+    assert "offline/demo" in status
+    assert "memory list" in await bot.answered(bot.say(f"{MENTION} help"))
+    assert bot.provider.requests == []
+    assert bot.calls("conversations.replies") == 0
