@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _locomo(paths: Sequence[Path]) -> Run:
-    return lambda _quick: locomo.run(paths)
+    return lambda quick: locomo.run(paths, embedder=None if quick else locomo.embedder_of("minilm"))
 
 
 def machine() -> str:

@@ -120,7 +120,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--embedding", help="also with vectors: minilm, or a folder with an ONNX model")
     options = parser.parse_args(arguments)
     try:
-        for each in run(options.paths, only=options.only, embedder=_embedder(options.embedding)):
+        for each in run(options.paths, only=options.only, embedder=embedder_of(options.embedding)):
             print(f"{render(each)}\n", flush=True)
     except (LocomoError, EmbedderMissingError) as error:
         print(error)
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _embedder(name: str | None) -> Embedder | None:
+def embedder_of(name: str | None) -> Embedder | None:
     if name is None:
         return None
     from memory.embedders.onnx import local_embedder
