@@ -112,6 +112,16 @@ class SlackCalls:
             raise SlackLostError(f"{method}: {type(fault).__name__}") from fault
         return cast("Mapping[str, Any]", cast("Any", response).data)
 
+    async def upload(self, url: str, content: bytes) -> None:
+        """Send a file's bytes to the address files.getUploadURLExternal gave. Raises ``SlackLostError``."""
+        try:
+            async with open_session(self.client.timeout) as session:
+                answer = await session.post(url, data=content, proxy=self.client.proxy, allow_redirects=False)
+        except (aiohttp.ClientError, TimeoutError, OSError) as fault:
+            raise SlackLostError(f"upload: {type(fault).__name__}") from fault
+        if answer.status != 200:  # noqa: PLR2004 - HTTP's OK
+            raise SlackLostError(f"upload: status {answer.status}")
+
 
 def open_session(timeout_s: float) -> aiohttp.ClientSession:
     """A pooled session; many turns stream at once, so the pool has no cap of its own."""

@@ -3,15 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import structlog
+
 from app.channel import Reply, StatusCard, ThreadMessage
 from app.clock import Clock
-from app.slack.calls import SlackCalls
+from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
+from app.slack.format import without_crowd_mentions
 from app.slack.names import Names
 from app.slack.payloads import Identity, SlackMessage
 from app.slack.posting import Posting, Thread
 from app.slack.reply import SlackReply, Spawn
 from app.slack.status import SlackStatus
 from app.slack.thread import SlackThread
+
+INLINE_CHARS = 3_000
+"""What is longer is tiresome to scroll past in a thread."""
+FIRST_LINE_CHARS = 300
+FILE_NAME = "answer.md"
+FILE_NOT_SHARED = "file_not_shared"
+
+_log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +60,9 @@ class SlackChat:
         return await self._workspace.names.of(self._thread.recipient_user)
 
     async def say(self, text: str) -> None:
+        """A long text goes as a file, which is one message; where Slack takes none, as several messages."""
+        if len(text) > INLINE_CHARS and await self._attach(text):
+            return
         reply = self.reply()
         reply.write(text)
         await reply.finish()
@@ -57,6 +71,22 @@ class SlackChat:
         return self._status
 
     def reply(self) -> Reply:
-        workspace = self._workspace
-        posting = Posting(workspace.calls, self._thread, workspace.identity.user_id)
-        return SlackReply(posting, workspace.clock, workspace.spawn, self._status.replied)
+        return SlackReply(self._posting(), self._workspace.clock, self._workspace.spawn, self._status.replied)
+
+    async def _attach(self, text: str) -> bool:
+        try:
+            await self._posting().attach(FILE_NAME, text, announcement(text))
+        except (SlackRefusalError, SlackLostError) as fault:
+            _log.warning(FILE_NOT_SHARED, reason=str(fault))
+            return False
+        self._status.replied()
+        return True
+
+    def _posting(self) -> Posting:
+        return Posting(self._workspace.calls, self._thread, self._workspace.identity.user_id)
+
+
+def announcement(text: str) -> str:
+    """What is said (mrkdwn) above the file that holds ``text``: its first line, and how long it is."""
+    first = text.split("\n", 1)[0][:FIRST_LINE_CHARS].replace("**", "*")
+    return f"{without_crowd_mentions(first)}\n_The whole answer is in the file: {len(text):,} characters._"

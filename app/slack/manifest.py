@@ -20,6 +20,7 @@ BOT_SCOPES: Mapping[str, str] = {
     "channels:read": "to tell public channels from others",
     "chat:write": "to answer",
     "commands": "to take slash commands",
+    "files:write": "to give a long answer to a command as a file",
     "groups:history": "to read the threads of private channels it was invited to",
     "groups:read": "to tell private channels from others",
     "im:history": "to read what people write to it directly",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from app.slack.calls import SlackCalls
+from app.slack.calls import SlackCalls, SlackLostError
 from app.slack.steps import Append, Call, Post, Start, Stop, Update
 
 NONCE_EVENT = "switchboard_reply"
@@ -52,6 +52,38 @@ class Posting:
         """
         if not isinstance(call, Start | Post):
             return None
+        for message in await self._own_messages():
+            if isinstance(call, Start) or _nonce(message) == nonce:
+                ts = str(message["ts"])
+                self._known.add(ts)
+                return ts
+        return None
+
+    async def attach(self, name: str, content: str, comment: str) -> None:
+        """Share ``content`` in the thread as the file ``name`` under ``comment`` (mrkdwn).
+
+        Raises ``SlackRefusalError``, or ``SlackLostError`` when it may or may not be there.
+        """
+        body = content.encode()
+        announced = await self._calls.call(
+            "files.getUploadURLExternal", {"filename": name, "length": str(len(body))}, as_query=True
+        )
+        await self._calls.upload(str(announced["upload_url"]), body)
+        file_id = str(announced["file_id"])
+        wish = {
+            "files": [{"id": file_id, "title": name}],
+            "channel_id": self._thread.channel,
+            "thread_ts": self._thread.root_ts,
+            "initial_comment": comment,
+        }
+        try:
+            await self._calls.call("files.completeUploadExternal", wish)
+        except SlackLostError:
+            if not any(_holds(message, file_id) for message in await self._own_messages()):
+                raise
+
+    async def _own_messages(self) -> list[Mapping[str, Any]]:
+        """The bot's messages of the thread that are newer than what is answered and not known yet."""
         answer = await self._calls.call(
             "conversations.replies",
             {
@@ -63,12 +95,8 @@ class Posting:
             },
             as_query=True,
         )
-        for message in cast("list[Mapping[str, Any]]", answer.get("messages", [])):
-            ts = str(message.get("ts", ""))
-            if self._is_ours(message, ts) and (isinstance(call, Start) or _nonce(message) == nonce):
-                self._known.add(ts)
-                return ts
-        return None
+        messages = cast("list[Mapping[str, Any]]", answer.get("messages", []))
+        return [message for message in messages if self._is_ours(message, str(message.get("ts", "")))]
 
     def _is_ours(self, message: Mapping[str, Any], ts: str) -> bool:
         is_later = float(ts or 0) > float(self._thread.after_ts)
@@ -98,6 +126,10 @@ class Posting:
                 }
             case Update(ts, text):
                 return "chat.update", {"ts": ts, "markdown_text": text}
+
+
+def _holds(message: Mapping[str, Any], file_id: str) -> bool:
+    return any(file.get("id") == file_id for file in cast("list[Mapping[str, Any]]", message.get("files") or []))
 
 
 def _nonce(message: Mapping[str, Any]) -> str | None:
