@@ -48,8 +48,8 @@ class Size:
     recalls: int
 
 
-FULL = Size(scopes=(100, 1_000, 10_000), recalls=500)
-QUICK = Size(scopes=(100, 1_000), recalls=200)
+FULL = Size(scopes=(100, 10_000), recalls=500)
+QUICK = Size(scopes=(100, 200), recalls=200)
 
 
 @dataclass(frozen=True, slots=True)
