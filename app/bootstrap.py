@@ -22,7 +22,7 @@ from app.dispatch.resolve import Defaults, resolve
 from app.errors import ConfigurationError, ModelError
 from app.http.bearer import bearers_of
 from app.runtime import settle
-from app.sessions.store import NullSessionStore, SessionStore
+from app.sessions.opening import NullSessionStore, SessionStore
 from app.status import BotStatus
 from commands.registry import Registry
 from config.settings import Settings

@@ -15,7 +15,7 @@ from app.dispatch.inbox import InProcessInbox
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.resolve import resolve
 from app.http.bearer import Bearers
-from app.sessions.store import NullSessionStore
+from app.sessions.opening import NullSessionStore
 from config.settings import Settings
 from memory.reflection import NullReflection
 

@@ -109,6 +109,56 @@ class MemorySettings(Section):
     embedding: ModelReference | None = None
 
 
+class StateSettings(Section):
+    """Where conversations, queues and receipts are kept."""
+
+    url: SecretStr | None = None
+    """A SQLAlchemy URL, ``sqlite:///…`` or ``postgresql://…``; None is a SQLite file below ``data_dir``."""
+
+
+class CacheSettings(Section):
+    """Conversations kept at hand between their turns."""
+
+    max_size: int = Field(default=128, ge=1, le=100_000)
+    idle_ttl_s: float = Field(default=3_600.0, gt=0, le=604_800)
+    memory_high_mb: Literal["auto", "off"] | Annotated[int, Field(ge=0)] = "auto"
+    """``auto`` is a share of what the machine or its container allows; 0 and ``off`` switch the pass off."""
+    max_evictions_per_pass: int = Field(default=16, ge=1, le=1_000)
+    protect_recent: int = Field(default=8, ge=0, le=1_000)
+
+
+class CompressionSettings(Section):
+    """What happens when a conversation outgrows its model's window."""
+
+    threshold: float = Field(default=0.85, ge=0.2, le=0.95)
+    """The share of the window that a prompt may fill before it is compressed."""
+    protect_first: int = Field(default=3, ge=0, le=100)
+    protect_last: int = Field(default=20, ge=1, le=1_000)
+    context_tokens: int = Field(default=200_000, ge=1_000, le=10_000_000)
+    """The window of a model that ``models`` says nothing about."""
+
+
+class SessionSettings(Section):
+    """How conversations are kept apart, lined up, and taken up again."""
+
+    group_sessions_per_user: bool = True
+    thread_sessions_per_user: bool = False
+    dm_top_level_threads_as_sessions: bool = True
+    busy_input: Literal["queue", "steer", "interrupt"] = "queue"
+    queue_cap: int = Field(default=32, ge=1, le=1_000)
+    resume_freshness_s: float = Field(default=3_600.0, gt=0, le=604_800)
+    max_age_days: int = Field(default=0, ge=0, le=36_500)
+    """0 keeps the routing of every conversation."""
+    cache: CacheSettings = CacheSettings()
+    compression: CompressionSettings = CompressionSettings()
+
+
+class PrivacySettings(Section):
+    """What a model is told about people."""
+
+    redact_pii: bool = False
+
+
 class RestrictSettings(Section):
     """What is kept for some: by name, those who may. Admins always may; everything that is not named is open."""
 
@@ -180,6 +230,9 @@ class Settings(BaseSettings):
     data_dir: Path = Path("data")
     memory: MemorySettings = MemorySettings()
     access: AccessSettings = AccessSettings()
+    state: StateSettings = StateSettings()
+    sessions: SessionSettings = SessionSettings()
+    privacy: PrivacySettings = PrivacySettings()
     slack: SlackSettings = SlackSettings()
     http: HttpSettings = HttpSettings()
     logs: LogSettings = LogSettings()

@@ -30,7 +30,7 @@ from app.dispatch.ports import Ports
 from app.dispatch.provision import Budgets, Provision
 from app.dispatch.resolve import Defaults
 from app.errors import SwitchboardError
-from app.sessions.store import NullSessionStore
+from app.sessions.opening import NullSessionStore
 from commands.registry import Registry
 from memory.composition import Budget
 from memory.ranker import KeywordRanker

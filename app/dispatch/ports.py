@@ -11,7 +11,7 @@ from app.agents.providers.base import ModelProvider
 from app.dispatch.inbox import Inbox
 from app.dispatch.provision import Provision
 from app.dispatch.resolve import Defaults
-from app.sessions.store import SessionStore
+from app.sessions.opening import SessionStore
 from commands.ports import Decision
 from commands.registry import Registry
 from commands.spec import Caller

@@ -1,35 +1,113 @@
-"""The session store port: what a conversation keeps between its turns."""
+"""The session store port: which conversations there are, where each stands, and what was said in it."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Protocol
 
-from app.channel import IncomingMessage, ThreadKey
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """One conversation, opened for one turn."""
-
-    key: ThreadKey
+from app.channel import ThreadKey
+from app.sessions.entry import ResumeReason, SessionEntry, SessionId, SessionKey
+from app.sessions.source import SessionSource
+from app.sessions.transcript import Found, PastSession, Rewound, TranscriptMessage
 
 
 class SessionStore(Protocol):
-    """Adapters: null (the thread itself is the only record)."""
+    """The operations of the session lifecycle, section 3. Adapters: over the state database.
 
-    async def open(self, message: IncomingMessage) -> Session:
-        """The session the message belongs to, marked as having a turn under way."""
+    Every write is durable when it returns. Every call raises ``StateError``'s tree when the database cannot be
+    used: a transcript that could not be read is never an empty one. A key that has no entry is no error: what
+    changes an entry then returns ``None``, or does nothing.
+    """
+
+    async def get_or_create(
+        self, source: SessionSource, thread_key: ThreadKey, *, force_new: bool = False, touch: bool = True
+    ) -> SessionEntry:
+        """The entry of the source's key, made if there is none; a suspended one gets a new session id.
+
+        Two callers at once get the same entry. ``touch`` moves ``updated_at``.
+        """
         ...
 
-    async def commit(self, session: Session, answer: str) -> None:
-        """Keep what was answered and take the mark away."""
+    async def get(self, key: SessionKey) -> SessionEntry | None: ...
+
+    async def in_thread(self, thread_key: ThreadKey) -> Sequence[SessionEntry]:
+        """The entries of one thread: one, or one for each person."""
         ...
 
+    async def update(self, key: SessionKey, *, last_prompt_tokens: int | None = None) -> None: ...
 
-class NullSessionStore:
-    """Keeps nothing: every turn reads the conversation from the thread itself."""
+    async def reset(
+        self, key: SessionKey, *, watermark: str | None = None, title: str | None = None
+    ) -> SessionEntry | None:
+        """A new session id under the same key, ``is_fresh_reset``; the old session has ended and is kept.
 
-    async def open(self, message: IncomingMessage) -> Session:
-        return Session(message.thread_key)
+        What stands in the thread up to ``watermark`` is not read again. Raises ``TitleTakenError``.
+        """
+        ...
 
-    async def commit(self, session: Session, answer: str) -> None:
-        """Nothing to keep."""
+    async def switch(
+        self, key: SessionKey, target: SessionId, *, expected: SessionId | None = None, watermark: str | None = None
+    ) -> SessionEntry | None:
+        """Back to an earlier session of the key; ``None`` when it has no such session or is not at ``expected``."""
+        ...
+
+    async def suspend(self, key: SessionKey) -> None: ...
+
+    async def mark_resume_pending(self, key: SessionKey, reason: ResumeReason) -> None:
+        """Keeps the session id on the next access. Never overrides ``suspended``."""
+        ...
+
+    async def clear_resume_pending(self, key: SessionKey) -> None: ...
+
+    async def suspend_recently_active(self, *, max_age_s: float = 120.0) -> int:
+        """After a crash: mark what was active within ``max_age_s`` as resume pending; how many."""
+        ...
+
+    async def begin_turn(self, key: SessionKey, token: str) -> None:
+        """Mark a turn as under way; it stays marked until ``end_turn`` with the same token."""
+        ...
+
+    async def end_turn(self, key: SessionKey, token: str) -> bool: ...
+
+    async def prune(self, max_age_days: int, *, keep: Collection[SessionKey] = ()) -> int:
+        """Drop entries (never transcripts) older than that, except suspended ones and ``keep``; how many."""
+        ...
+
+    async def list_sessions(self, *, active_since: datetime | None = None, limit: int = 100) -> Sequence[SessionEntry]:
+        """Latest activity first."""
+        ...
+
+    async def lookup(self, session_id: SessionId) -> SessionEntry | None:
+        """The entry that stands at this session."""
+        ...
+
+    async def has_any(self) -> bool:
+        """Whether there ever was a session."""
+        ...
+
+    async def append(self, session_id: SessionId, messages: Sequence[TranscriptMessage]) -> None:
+        """A message whose position an active line of the session has already is not kept twice."""
+        ...
+
+    async def rewrite(self, session_id: SessionId, messages: Sequence[TranscriptMessage]) -> None:
+        """Replace what is active, in one step; the old lines stay for the record, marked compacted."""
+        ...
+
+    async def load(self, session_id: SessionId) -> Sequence[TranscriptMessage]:
+        """Every active line, oldest first. Raises ``TranscriptUnreadableError`` for a line that makes no sense."""
+        ...
+
+    async def rewind(self, session_id: SessionId, turns: int = 1) -> Rewound:
+        """Take the last turns out of sight; they are kept, inactive."""
+        ...
+
+    async def search(self, query: str, keys: Collection[SessionKey], *, limit: int = 20) -> Sequence[Found]:
+        """Lines with every word of ``query`` in sessions of ``keys``, best first. Any text is a legal query."""
+        ...
+
+    async def sessions_of(self, keys: Collection[SessionKey], *, limit: int = 10) -> Sequence[PastSession]:
+        """Incarnations under these keys, latest activity first, the current one included."""
+        ...
+
+    async def set_title(self, session_id: SessionId, title: str) -> None:
+        """Raises ``TitleTakenError``."""
+        ...
