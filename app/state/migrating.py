@@ -1,9 +1,94 @@
-"""Bringing a database's schema up to date."""
+"""Bringing a database's schema up to date: Alembic's steps, in one transaction, one starter at a time."""
 
-from sqlalchemy import Engine
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from threading import Lock
 
-from app.state.tables import metadata
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, text
+
+from app.errors import ConfigurationError
+from app.state.engine import WRITES
+
+_FOLDER = Path(__file__).with_name("migrations")
+_ENVIRONMENT = Lock()
+"""Alembic keeps what it works on in its modules, so one thread at a time."""
+_TURN = 0x53_57_49_54_43_48
+"""The advisory lock of those who change the schema (PostgreSQL counts them for each database)."""
 
 
-def upgrade(engine: Engine) -> None:
-    metadata.create_all(engine)
+def upgrade(engine: Engine, version: str | None = None) -> None:
+    """To ``version``, the newest one unless given. All or nothing; a database that is there already is not written.
+
+    Raises ``ConfigurationError`` for a schema that this program is too old for, and SQLAlchemy's errors.
+    """
+    wanted = version or newest()
+    with engine.connect() as connection:
+        found = version_of(connection)
+    if found == wanted:
+        return
+    if found is not None and found not in versions():
+        raise ConfigurationError(
+            f"the state database has schema {found}, which is newer than this program's ({newest()}); "
+            "install the newer version again or choose another state.url"
+        )
+    with _ENVIRONMENT, _alone(engine) as connection:
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, wanted)
+
+
+def version_of(connection: Connection) -> str | None:
+    """The schema's version; None for an empty database."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def newest() -> str:
+    return versions()[-1]
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """Every version there is, oldest first."""
+    script = ScriptDirectory.from_config(_config())
+    return tuple(reversed([step.revision for step in script.walk_revisions()]))
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    return config
+
+
+@contextmanager
+def _alone(engine: Engine) -> Generator[Connection]:
+    """A transaction that no other starter has at the same time."""
+    if engine.dialect.name == "sqlite":
+        with engine.execution_options(**{WRITES: True}).connect() as connection, _without_foreign_keys(connection):
+            yield connection
+    else:
+        with engine.begin() as connection:
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            connection.execute(text("SELECT pg_advisory_xact_lock(:turn)"), {"turn": _TURN})
+            yield connection
+
+
+@contextmanager
+def _without_foreign_keys(connection: Connection) -> Generator[None]:
+    """Making a table anew would delete what refers to it; SQLite knows that switch outside of transactions only."""
+    raw = connection.connection.cursor()
+    raw.execute("PRAGMA foreign_keys=OFF")
+    try:
+        with connection.begin():
+            yield
+            broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+            if broken is not None:
+                raise RuntimeError(f"a migration left rows of {broken[0]} without what they refer to")
+    finally:
+        raw.execute("PRAGMA foreign_keys=ON")
+        raw.close()

@@ -1,0 +1,1 @@
+"""The schema's history, one step after the other; ``app.state.migrating`` carries them out."""
