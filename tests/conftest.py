@@ -8,6 +8,8 @@ from blockbuster import BlockBuster, blockbuster_ctx
 
 from app.logs import configure
 
+pytest_plugins = ["tests.state_databases"]
+
 
 @pytest.fixture(autouse=True)
 def loop_stays_free() -> Iterator[BlockBuster]:

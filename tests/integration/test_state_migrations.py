@@ -1,0 +1,97 @@
+"""The schema's migrations: the same schema everywhere, from every version, with what is in it kept."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, Engine, MetaData, Table, select, text
+
+from app.errors import ConfigurationError
+from app.state.migrating import newest, upgrade, version_of, versions
+from app.state.opening import engine_of
+from app.state.tables import metadata
+from tests.state_databases import disposing
+
+FULL_TEXT = ("transcript_fts", "ix_transcript_content_words")
+
+
+@pytest.fixture
+def engine(state_url: str) -> Iterator[Engine]:
+    with disposing(engine_of(state_url)) as opened:
+        yield opened
+
+
+def differences(connection: Connection) -> list[str]:
+    """Between the tables as declared and as they are, but for the full-text index, which is no declared table."""
+    found = compare_metadata(MigrationContext.configure(connection), metadata)
+    return [str(each) for each in found if getattr(each[-1], "name", "").startswith(FULL_TEXT) is False]
+
+
+def test_the_migrated_schema_is_the_declared_one(engine: Engine) -> None:
+    upgrade(engine)
+    with engine.connect() as connection:
+        assert differences(connection) == []
+        assert version_of(connection) == newest()
+
+
+def test_upgrading_again_changes_nothing(engine: Engine) -> None:
+    upgrade(engine)
+    with engine.begin() as connection:
+        filled(connection)
+        before = everything(connection)
+    upgrade(engine)
+    with engine.connect() as connection:
+        assert everything(connection) == before
+
+
+@pytest.mark.parametrize("version", versions())
+def test_what_an_earlier_version_holds_is_kept(engine: Engine, version: str) -> None:
+    upgrade(engine, version)
+    with engine.begin() as connection:
+        filled(connection)
+        before = everything(connection)
+    upgrade(engine)
+    with engine.connect() as connection:
+        after = everything(connection)
+        assert differences(connection) == []
+    for table, rows in before.items():
+        for row, kept in zip(rows, after[table], strict=True):
+            assert row.items() <= kept.items(), table
+
+
+def test_starters_at_the_same_time_do_not_get_in_each_others_way(engine: Engine) -> None:
+    with ThreadPoolExecutor(4) as starters:
+        list(starters.map(upgrade, [engine] * 4))
+    with engine.connect() as connection:
+        assert differences(connection) == []
+
+
+def test_a_schema_of_the_future_is_refused_in_a_sentence(engine: Engine) -> None:
+    upgrade(engine)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(ConfigurationError, match="9999, which is newer than this program's"):
+        upgrade(engine)
+
+
+def reflected(connection: Connection) -> list[Table]:
+    """The tables that are there, those first that others refer to."""
+    found = MetaData()
+    found.reflect(connection, only=lambda name, _: not name.startswith((*FULL_TEXT, "alembic")))
+    return found.sorted_tables
+
+
+def filled(connection: Connection) -> None:
+    """Puts a row into every table, whatever its columns are."""
+    for table in reflected(connection):
+        row = {column.name: 1 if column.type.python_type in (int, bool) else "words" for column in table.columns}
+        connection.execute(table.insert().values(row))
+
+
+def everything(connection: Connection) -> dict[str, list[dict[str, object]]]:
+    return {
+        table.name: [dict(row) for row in connection.execute(select(table)).mappings()]
+        for table in reflected(connection)
+    }

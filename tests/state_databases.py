@@ -1,0 +1,161 @@
+"""State databases for tests: a file, and a real PostgreSQL server of the test session's own.
+
+Fixtures: ``state_url`` (an empty database's URL, over SQLite and PostgreSQL), ``migrated_url`` (the same, with the
+newest schema) and ``database`` (opened, migrated, closed at the end).
+"""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import Engine
+
+from app.state.engine import Database
+from app.state.migrating import upgrade
+from app.state.opening import engine_of, open_database
+
+BACKENDS = ("sqlite", "postgresql")
+_TEMPLATE = "migrated"
+_START_S = 60
+_FASTER = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "shared_buffers": "16MB"}
+
+
+class PostgresServer:
+    """A server in a folder of its own, which speaks through a socket there; as another user when we are root."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._data = folder / "data"
+        self._user = "postgres" if os.geteuid() == 0 else None
+        self._count = 0
+
+    def make(self) -> None:
+        if self._user is not None:
+            account = pwd.getpwnam(self._user)
+            os.chown(self._folder, account.pw_uid, account.pw_gid)
+        self._run("initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C")
+
+    def start(self) -> None:
+        settings = " ".join(f"-c {name}={value}" for name, value in _FASTER.items())
+        options = f"-k {self._folder} -c listen_addresses='' {settings}"
+        self._run("pg_ctl", "start", "--wait", f"--timeout={_START_S}", f"--log={self._folder / 'log'}", "-o", options)
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "stop", "--wait", "--mode=fast")
+
+    def url(self, name: str) -> str:
+        return f"postgresql://postgres@/{name}?host={self._folder}"
+
+    def execute(self, statement: str) -> None:
+        """Outside of a transaction, as the administrator."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def new(self, template: str = "template0") -> str:
+        """The URL of a database that nobody else has."""
+        self._count += 1
+        name = f"{template}_{self._count}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return self.url(name)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        """What the server itself prints goes to its log: a pipe would stay open for as long as it runs."""
+        command = [_program(program), "-D", str(self._data), *arguments]
+        output = self._folder / f"{program}.log"
+        with output.open("ab") as told:
+            done = subprocess.run(  # noqa: S603 - our own programs
+                command, user=self._user, cwd="/", stdout=told, stderr=told, check=False, timeout=2 * _START_S
+            )
+        assert done.returncode == 0, f"{program} failed: {output.read_text(errors='replace')[-2_000:]}"
+
+
+def _program(name: str) -> str:
+    """On the path or where Debian keeps it, the newest first."""
+    installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
+    found = shutil.which(name) or next(map(str, reversed(installed)), None)
+    if found is None:
+        pytest.fail(f"{name} is missing: these tests need a PostgreSQL server (apt-get install postgresql)", False)
+    return found
+
+
+@contextmanager
+def postgres_in_a_folder() -> Generator[PostgresServer]:
+    """Below the system's temporary folder: pytest's own is closed to other users, and too long for a socket."""
+    folder = Path(tempfile.mkdtemp(prefix="switchboard-pg-"))
+    try:
+        server = PostgresServer(folder)
+        server.make()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def _servers() -> Iterator[Callable[[], PostgresServer]]:
+    """Started when it is first asked for."""
+    with ExitStack() as stack:
+        started: list[PostgresServer] = []
+
+        def server() -> PostgresServer:
+            if not started:
+                made = stack.enter_context(postgres_in_a_folder())
+                made.execute(f"CREATE DATABASE {_TEMPLATE}")
+                with disposing(engine_of(made.url(_TEMPLATE))) as engine:
+                    upgrade(engine)
+                started.append(made)
+            return started[0]
+
+        yield server
+
+
+@pytest.fixture
+def postgres(_servers: Callable[[], PostgresServer]) -> PostgresServer:
+    return _servers()
+
+
+@pytest.fixture(params=BACKENDS)
+def state_backend(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def state_url(state_backend: str, tmp_path: Path, _servers: Callable[[], PostgresServer]) -> str:
+    """An empty database's."""
+    return f"sqlite:///{tmp_path / 'state.db'}" if state_backend == "sqlite" else _servers().new()
+
+
+@pytest.fixture
+def migrated_url(state_backend: str, tmp_path: Path, _servers: Callable[[], PostgresServer]) -> str:
+    """A database's that has the newest schema."""
+    if state_backend == "postgresql":
+        return _servers().new(_TEMPLATE)
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    with disposing(engine_of(url)) as engine:
+        upgrade(engine)
+    return url
+
+
+@pytest.fixture
+async def database(migrated_url: str) -> AsyncIterator[Database]:
+    async with open_database(migrated_url) as opened:
+        yield opened
+
+
+@contextmanager
+def disposing(engine: Engine) -> Generator[Engine]:
+    """No connection is left behind."""
+    try:
+        yield engine
+    finally:
+        engine.dispose()
