@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pydantic import SecretStr
 
 from config.names import Path, variable
-from config.settings import GENERAL_AGENT, Settings, SlackSettings
+from config.settings import GENERAL_AGENT, ModelSettings, Settings, SlackSettings
 from config.sources import CONVENTIONAL
 
 LOCAL_EMBEDDING = "local"
@@ -60,6 +60,18 @@ def references(settings: Settings, agents: Collection[str], providers: Collectio
         known = {*providers, LOCAL_EMBEDDING} if path == ("memory", "embedding") else providers
         if provider is not None and provider not in known:
             yield path, _unknown("provider", known, provider)
+    yield from _models(settings, providers)
+
+
+def _models(settings: Settings, providers: Collection[str]) -> Iterator[Finding]:
+    """Entries of ``models`` that no call can ever meet, or that say two things at once."""
+    for name, model in settings.models.items():
+        provider = name.split("/", 1)[0]
+        if provider not in providers:
+            given = [field for field in ModelSettings.model_fields if field in model.model_fields_set]
+            yield ("models", name, *given[:1]), f"is of a model that {_unknown('provider', providers, provider)}"
+        if model.included and model.has_price:
+            yield ("models", name, "included"), "says that its tokens cost nothing, and a price is set, too; keep one"
 
 
 def _slack_requirements(slack: SlackSettings) -> Iterator[Finding]:

@@ -1,10 +1,12 @@
 """Everything an operator can set, as one frozen tree; `config.loading` fills it."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from config.actor_ids import ActorIds, CommandName, SlackIds
@@ -17,9 +19,22 @@ EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}
 """A name the operator makes up, of an agent or a provider; lower case, so that a variable can spell it."""
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
 WebAddress = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/?#]+[^\s?#]*$")]
-ModelReference = Annotated[str, StringConstraints(pattern=r"^[^\s/]+/\S+$")]
+MODEL_PATTERN = r"^[^\s/]+/\S+$"
+ModelReference = Annotated[str, StringConstraints(pattern=MODEL_PATTERN)]
 """``<provider>/<model>``; everything after the first slash is the provider's own name of the model."""
 Text = Annotated[str, StringConstraints(min_length=1)]
+Dollars = Annotated[float, Field(ge=0, le=100_000)]
+"""US dollars per million tokens."""
+
+
+def _model_name(name: str) -> str:
+    if re.fullmatch(MODEL_PATTERN, name) is None:
+        raise PydanticCustomError("model_name", "the name must be <provider>/<model>, for example offline/demo")
+    return name
+
+
+ModelName = Annotated[str, AfterValidator(_model_name)]
+"""A ``ModelReference`` as the name of an entry."""
 
 GENERAL_AGENT = "general"
 """The agent every installation has, whatever the operator sets."""
@@ -66,6 +81,24 @@ class ProviderSettings(Section):
     """The variable that holds the key; None for a server that asks for no key."""
     api_key: SecretStr | None = None
     """What that variable holds, looked up while loading."""
+
+
+class ModelSettings(Section):
+    """What is known of one model. There are no built-in prices: they change, and a wrong sum is worse than none."""
+
+    context_tokens: int | None = Field(default=None, ge=1_000, le=10_000_000)
+    """Its window."""
+    input_usd: Dollars | None = None
+    output_usd: Dollars | None = None
+    cache_read_usd: Dollars | None = None
+    cache_write_usd: Dollars | None = None
+    included: bool = False
+    """Whether its tokens are paid for otherwise: by a subscription, or with one's own machine."""
+
+    @property
+    def has_price(self) -> bool:
+        prices = (self.input_usd, self.output_usd, self.cache_read_usd, self.cache_write_usd)
+        return any(price is not None for price in prices)
 
 
 class SlackSettings(Section):
@@ -227,6 +260,7 @@ class Settings(BaseSettings):
     defaults: DefaultsSettings = DefaultsSettings()
     agents: dict[EntryName, AgentSettings] = {}
     providers: dict[EntryName, ProviderSettings] = Field(default={}, validate_default=True)
+    models: dict[ModelName, ModelSettings] = {}
     data_dir: Path = Path("data")
     memory: MemorySettings = MemorySettings()
     access: AccessSettings = AccessSettings()

@@ -18,6 +18,7 @@ EXAMPLES_ONLY = {
     "memory.embedding",
     "memory.worker.base_url",
     "access.admins",
+    "state.url",
     "slack.bot_token",
     "slack.app_token",
 }
@@ -39,7 +40,7 @@ def values_in(tree: object, path: tuple[str, ...] = ()) -> dict[tuple[str, ...],
 def with_any_name(path: tuple[str, ...]) -> tuple[str, ...]:
     if path[:2] == ("access", "restrict"):
         return (*path[:3], ANY_NAME)
-    return (path[0], ANY_NAME, *path[2:]) if path[0] in {"agents", "providers"} else path
+    return (path[0], ANY_NAME, *path[2:]) if path[0] in {"agents", "models", "providers"} else path
 
 
 def test_the_example_as_it_stands_changes_nothing(tmp_path: Path) -> None:
@@ -54,6 +55,8 @@ def test_the_uncommented_example_loads(tmp_path: Path) -> None:
     assert settings.organization == "acme"
     assert settings.agents.keys() == {"reviewer"}
     assert settings.providers["local"].kind == "openai"
+    assert settings.models["anthropic/claude-sonnet-5-5"].has_price
+    assert settings.models["local/qwen3:8b"].included
     assert settings.access.admins == ("U0123ABCD",)
     assert settings.access.restrict.agents == {"reviewer": ("slack:U0123ABCD", "http:ci")}
     assert settings.access.restrict.commands == {"memory.forget": ("slack:U0123ABCD",)}
