@@ -55,7 +55,7 @@ def test_a_price_is_told_from_a_window(tmp_path: Path) -> None:
         ),
         (
             "models:\n  antropic/x: {output_usd: 1, input_usd: 1}",
-            "models.antropic/x.input_usd (switchboard.yaml line 2): is of a model that names an unknown provider; known",
+            "models.antropic/x.input_usd (switchboard.yaml line 2): is of a model that names an unknown provider",
         ),
         (
             "models: {offline/x: {included: true, input_usd: 1}}",
