@@ -1,5 +1,6 @@
 """What tokens cost: a sum is whole or unknown (session lifecycle, section 2: the counters of an entry)."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -37,7 +38,7 @@ def test_every_kind_has_its_own_price() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_kind_without_a_price_makes_the_whole_unknown_unless_it_has_no_tokens(kind: str) -> None:
-    without = Price(*(None if each == kind else Decimal(1) for each in KINDS))
+    without = replace(Price(*[Decimal(1)] * 4), **{f"{kind}_usd": None})
     others = Tokens(**{each: 0 if each == kind else 5 for each in KINDS})
     assert cost(others, without) == Cost(15, "estimated")
     assert cost(Tokens(5, 5, 5, 5), without) == Cost(None, "unknown")
