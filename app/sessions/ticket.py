@@ -1,0 +1,120 @@
+"""A message's ticket: where it stands in its line, and what its owner learns of that."""
+
+import asyncio
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any, Generic, TypeVar
+
+from app.sessions.busy import Admission, Arrival
+from app.sessions.entry import SessionKey
+from app.sessions.errors import SessionError
+
+T = TypeVar("T")
+
+
+class OutOfLineError(SessionError):
+    """The message stands in no line, so it has no turn."""
+
+
+class ClearedError(OutOfLineError):
+    """Somebody took away everything that waited. The owner says so."""
+
+
+class HeldError(OutOfLineError):
+    """The process ends before the turn begins; the next process runs it."""
+
+
+class Stage(Enum):
+    WAITING = auto()
+    GRANTED = auto()
+    """It has its place among the turns of all conversations; its owner has not woken up yet."""
+    RUNNING = auto()
+    CARRIED = auto()
+    """With the turn of another message, begun or not."""
+    OVER = auto()
+
+
+@dataclass(eq=False, slots=True)
+class Ticket(Generic[T]):
+    """One message in its line. Its owner is the task that sees the message to its end."""
+
+    key: SessionKey
+    arrival: Arrival
+    said: T
+    admission: Admission
+    """What became of the message when it arrived."""
+
+    takes_steering: bool = False
+    """Set by the owner while its turn has a boundary coming at which it asks ``Lines.steered``."""
+    is_interruptible: bool = True
+    """Set by the owner: false while the turn is at something that must not be lost, a compression for example."""
+    outcome: str | None = None
+    """Set by the owner within the turn, for those it carried; ``None`` when it was cut off before."""
+
+    texts: tuple[T, ...] = ()
+    """What this turn answers, in order: its own message and those that joined it. Complete once the turn begins."""
+    is_stopped: bool = False
+    is_interrupted: bool = False
+
+    # From here on: between the lines and the ticket.
+    stage: Stage = Stage.WAITING
+    fault: OutOfLineError | None = None
+    carrier: "Ticket[T] | None" = None
+    carries: "list[Ticket[T]]" = field(default_factory=list["Ticket[T]"])
+    is_awaited: bool = False
+    """The owner is in ``Lines.turn``. Before that the ticket keeps its order in line and takes no place."""
+    task: asyncio.Task[Any] | None = None
+    bell: asyncio.Future[None] | None = None
+
+    @property
+    def can_be_cut(self) -> bool:
+        """Cancelled once and by others only: a second time would hit the owner's last word."""
+        is_cut = self.is_stopped or self.is_interrupted
+        return self.stage is Stage.RUNNING and not is_cut and self.task is not asyncio.current_task()
+
+    def recovers(self) -> bool:
+        """For the owner on ``CancelledError``: whether nothing but a stop or an interruption cancelled the turn.
+
+        Takes that cancellation back, so that the owner can say a last word. ``False``: the process ends, raise.
+        """
+        is_cut = self.is_stopped or self.is_interrupted
+        return is_cut and self.task is not None and self.task.uncancel() == 0
+
+    def begin(self) -> None:
+        self.stage = Stage.RUNNING
+        self.task = asyncio.current_task()
+        self.texts = (self.said, *(each.said for each in self.carries))
+
+    def cut(self, *, by_stop: bool) -> bool:
+        if self.task is None or not self.can_be_cut:
+            return False
+        self.is_stopped, self.is_interrupted = by_stop, not by_stop
+        self.task.cancel()
+        return True
+
+    def carry(self, other: "Ticket[T]") -> None:
+        other.carrier = self
+        other.move(Stage.CARRIED)
+        self.carries.append(other)
+
+    def bequeath(self) -> "Ticket[T] | None":
+        """The first of those it carries takes its place and the rest; ``None`` when it carries nobody."""
+        if not self.carries:
+            return None
+        heir, *rest = self.carries
+        self.carries = []
+        heir.carrier = None
+        heir.move(Stage.WAITING)
+        for each in rest:
+            heir.carry(each)
+        return heir
+
+    def move(self, stage: Stage, fault: OutOfLineError | None = None) -> None:
+        """To another stage; an owner that waits for it wakes up."""
+        self.stage, self.fault = stage, fault
+        if self.bell is not None and not self.bell.done():
+            self.bell.set_result(None)
+
+    async def moved(self) -> None:
+        self.bell = asyncio.get_running_loop().create_future()
+        await self.bell
