@@ -1,8 +1,10 @@
 """What was said in a session, as it is kept."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import takewhile
 from typing import Literal
 
 
@@ -63,3 +65,38 @@ class PastSession:
     ended_at: datetime | None = None
     opening: str = ""
     """The first thing a person said in it, cut short."""
+
+
+def last_turns(lines: Sequence[TranscriptMessage], turns: int) -> tuple[Sequence[TranscriptMessage], Rewound]:
+    """The lines of the last ``turns`` turns, and what that comes to; fewer when there are no more of them.
+
+    A turn is what people said to the bot since its last answer, what was read along before it, and the answer. Nothing
+    goes back behind a summary, and what was read along after the last answer belongs to no turn yet.
+    """
+    starts, end = _turns(lines)
+    first = starts[-turns:][:1] if turns > 0 else []
+    if not first:
+        return [], Rewound(0, 0)
+    gone = lines[first[0] : end]
+    return gone, Rewound(min(turns, len(starts)), len(gone), _opening_words(gone))
+
+
+def _turns(lines: Sequence[TranscriptMessage]) -> tuple[list[int], int]:
+    """Where each turn after the last summary begins, and where the last one ends."""
+    starts: list[int] = []
+    after_answer = end = 0
+    for index, line in enumerate(lines):
+        if line.kind is Kind.SUMMARY:
+            starts, after_answer = [], index + 1
+        elif line.kind is Kind.SAID:
+            end = index + 1
+            if line.role == "assistant":
+                after_answer = end
+            elif after_answer not in starts[-1:]:
+                starts.append(after_answer)
+    return starts, end
+
+
+def _opening_words(lines: Sequence[TranscriptMessage]) -> str:
+    said = takewhile(lambda line: line.role == "user", (line for line in lines if line.kind is Kind.SAID))
+    return "\n".join(line.content for line in said)

@@ -1,0 +1,152 @@
+"""Rows of ``routes``: where each conversation stands. Every function works within the caller's transaction."""
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+
+from app.channel import ThreadKey
+from app.sessions.entry import Cost, ResumeReason, SessionEntry, SessionId, SessionKey, Tokens
+from app.sessions.source import ChatType, SessionSource, SourceError
+from app.state.tables import routes
+from memory.text import storable
+
+_OBJECT = TypeAdapter(dict[str, Any])
+_ALL = select(routes)
+_BY_KEY = _ALL.where(routes.c.session_key == bindparam("key"))
+_BY_SESSION = _ALL.where(routes.c.session_id == bindparam("session_id"))
+_BY_THREAD = _ALL.where(routes.c.thread_key == bindparam("thread_key")).order_by(routes.c.session_key)
+_LATEST_FIRST = _ALL.order_by(routes.c.updated_at.desc(), routes.c.session_key)
+_SINCE = _ALL.where(routes.c.updated_at >= bindparam("moment"))
+_BEFORE = _ALL.where(routes.c.updated_at < bindparam("moment"))
+_TOUCH = update(routes).where(routes.c.session_key == bindparam("key")).values(updated_at=bindparam("moment"))
+_CHANGE = (
+    update(routes)
+    .where(routes.c.session_key == bindparam("key"))
+    .values({column.name: bindparam(column.name) for column in routes.c if not column.primary_key})
+)
+_REMOVE = delete(routes).where(routes.c.session_key == bindparam("key"))
+
+
+def get(connection: Connection, key: SessionKey) -> SessionEntry | None:
+    row = connection.execute(_BY_KEY, {"key": key}).one_or_none()
+    return None if row is None else _entry(row)
+
+
+def at_session(connection: Connection, session_id: SessionId) -> SessionEntry | None:
+    """The entry that stands at the session."""
+    row = connection.execute(_BY_SESSION, {"session_id": storable(session_id)}).one_or_none()
+    return None if row is None else _entry(row)
+
+
+def in_thread(connection: Connection, thread_key: ThreadKey) -> Sequence[SessionEntry]:
+    return [_entry(row) for row in connection.execute(_BY_THREAD, {"thread_key": thread_key})]
+
+
+def latest(connection: Connection, limit: int, *, active_since: datetime | None = None) -> Sequence[SessionEntry]:
+    """Latest activity first."""
+    wanted = _LATEST_FIRST if active_since is None else _LATEST_FIRST.where(routes.c.updated_at >= active_since)
+    return [_entry(row) for row in connection.execute(wanted.limit(limit))]
+
+
+def active_since(connection: Connection, moment: datetime) -> Sequence[SessionEntry]:
+    return [_entry(row) for row in connection.execute(_SINCE, {"moment": moment})]
+
+
+def quiet_since(connection: Connection, moment: datetime) -> Sequence[SessionEntry]:
+    return [_entry(row) for row in connection.execute(_BEFORE, {"moment": moment})]
+
+
+def save(connection: Connection, entry: SessionEntry) -> None:
+    """Keep the entry whole, in place of what was there. Its session has a row already."""
+    values = _values(entry)
+    if connection.execute(_CHANGE, {"key": entry.session_key, **values}).rowcount == 0:
+        connection.execute(insert(routes), {"session_key": entry.session_key, **values})
+
+
+def touch(connection: Connection, entry: SessionEntry) -> None:
+    """Keep nothing of the entry but its ``updated_at``: what most messages change."""
+    connection.execute(_TOUCH, {"key": entry.session_key, "moment": entry.updated_at})
+
+
+def remove(connection: Connection, keys: Iterable[SessionKey]) -> None:
+    """Sessions and what was said in them stay."""
+    doomed = [{"key": key} for key in keys]
+    if doomed:
+        connection.execute(_REMOVE, doomed)
+
+
+def _values(entry: SessionEntry) -> dict[str, Any]:
+    tokens, origin = entry.tokens, entry.origin
+    return {
+        "session_id": entry.session_id,
+        "thread_key": entry.thread_key,
+        "created_at": entry.created_at,
+        "updated_at": entry.updated_at,
+        "origin": None if origin is None else json.dumps(origin.to_dict()),
+        "display_name": None if entry.display_name is None else storable(entry.display_name),
+        "platform": entry.platform,
+        "chat_type": entry.chat_type.value,
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_read_tokens": tokens.cache_read,
+        "cache_write_tokens": tokens.cache_write,
+        "cost_microusd": entry.cost.microusd,
+        "cost_status": entry.cost.status,
+        "last_prompt_tokens": entry.last_prompt_tokens,
+        "was_auto_reset": entry.was_auto_reset,
+        "auto_reset_reason": entry.auto_reset_reason,
+        "reset_had_activity": entry.reset_had_activity,
+        "is_fresh_reset": entry.is_fresh_reset,
+        "expiry_finalized": entry.expiry_finalized,
+        "suspended": entry.suspended,
+        "resume_pending": entry.resume_pending,
+        "resume_reason": entry.resume_reason,
+        "last_resume_marked_at": entry.last_resume_marked_at,
+        "active_turn_token": entry.active_turn_token,
+        "active_turn_started_at": entry.active_turn_started_at,
+        "interrupted_boots": entry.interrupted_boots,
+        "watermark": entry.watermark,
+    }
+
+
+def _entry(row: Row[Any]) -> SessionEntry:
+    return SessionEntry(
+        session_key=SessionKey(row.session_key),
+        session_id=SessionId(row.session_id),
+        thread_key=ThreadKey(row.thread_key),
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        origin=_origin(row.origin),
+        display_name=row.display_name,
+        platform=row.platform,
+        chat_type=ChatType(row.chat_type),
+        tokens=Tokens(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens),
+        cost=Cost(row.cost_microusd, row.cost_status),
+        last_prompt_tokens=row.last_prompt_tokens,
+        was_auto_reset=row.was_auto_reset,
+        auto_reset_reason=row.auto_reset_reason,
+        reset_had_activity=row.reset_had_activity,
+        is_fresh_reset=row.is_fresh_reset,
+        expiry_finalized=row.expiry_finalized,
+        suspended=row.suspended,
+        resume_pending=row.resume_pending,
+        resume_reason=None if row.resume_reason is None else ResumeReason(row.resume_reason),
+        last_resume_marked_at=row.last_resume_marked_at,
+        active_turn_token=row.active_turn_token,
+        active_turn_started_at=row.active_turn_started_at,
+        interrupted_boots=row.interrupted_boots,
+        watermark=row.watermark,
+    )
+
+
+def _origin(kept: str | None) -> SessionSource | None:
+    """``None`` also for what makes no source: whose the conversation is, the key tells."""
+    if kept is not None:
+        with suppress(ValidationError, SourceError):
+            return SessionSource.from_dict(_OBJECT.validate_json(kept))
+    return None

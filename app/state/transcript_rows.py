@@ -1,0 +1,130 @@
+"""Rows of ``transcript``: what was said. Every function works within the caller's transaction."""
+
+from collections.abc import Collection, Sequence
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from app.sessions.entry import SessionId
+from app.sessions.errors import TranscriptUnreadableError
+from app.sessions.transcript import Kind, Rewound, TranscriptMessage, last_turns
+from app.state import session_rows
+from app.state.tables import transcript
+from memory.text import storable
+
+POSITIONS = 500
+"""Asked about at once; a statement takes a limited number of values."""
+
+_KINDS = {kind.value: kind for kind in Kind}
+_ROLES = frozenset({"user", "assistant"})
+_OF_SESSION = transcript.c.session_id == bindparam("session_id")
+LINE = (
+    transcript.c.role,
+    transcript.c.content,
+    transcript.c.at,
+    transcript.c.kind,
+    transcript.c.author,
+    transcript.c.user_id,
+    transcript.c.position,
+    transcript.c.id,
+)
+"""What ``line`` reads, in its order."""
+_ACTIVE = select(*LINE).where(_OF_SESSION, transcript.c.is_active).order_by(transcript.c.id)
+_ANY = select(transcript.c.id).where(_OF_SESSION, transcript.c.is_active).limit(1)
+_LAST_POSITION = (
+    select(transcript.c.position)
+    .where(_OF_SESSION, transcript.c.position.is_not(None))
+    .order_by(transcript.c.id.desc())
+    .limit(1)
+)
+_COMPACT = (
+    update(transcript)
+    .where(transcript.c.session_id == bindparam("id_"), transcript.c.is_active)
+    .values(is_active=False, is_compacted=True)
+)
+_HIDE = update(transcript).where(transcript.c.id == bindparam("line")).values(is_active=False)
+
+
+def append(connection: Connection, session_id: SessionId, messages: Sequence[TranscriptMessage]) -> int:
+    """How many were kept: none whose position an active line of the session has."""
+    rows = [_values(session_id, message) for message in messages]
+    seen = _kept_positions(connection, session_id, {row["position"] for row in rows if row["position"]})
+    new: list[dict[str, Any]] = []
+    for row in rows:
+        if row["position"] not in seen:
+            new.append(row)
+            seen.update({row["position"]} if row["position"] else ())
+    _insert(connection, session_id, new)
+    return len(new)
+
+
+def rewrite(connection: Connection, session_id: SessionId, messages: Sequence[TranscriptMessage]) -> None:
+    """Put ``messages`` in the place of every active line; those stay, marked compacted."""
+    connection.execute(_COMPACT, {"id_": session_id})
+    _insert(connection, session_id, [_values(session_id, message) for message in messages])
+
+
+def load(connection: Connection, session_id: SessionId) -> list[TranscriptMessage]:
+    """Every active line, oldest first. Raises ``TranscriptUnreadableError``."""
+    rows = connection.execute(_ACTIVE, {"session_id": storable(session_id)}).all()
+    return [line(*row) for row in rows]
+
+
+def rewind(connection: Connection, session_id: SessionId, turns: int) -> Rewound:
+    """Take the last turns out of sight. Raises ``TranscriptUnreadableError``."""
+    gone, rewound = last_turns(load(connection, session_id), turns)
+    if gone:
+        connection.execute(_HIDE, [{"line": message.id} for message in gone])
+    return rewound
+
+
+def has_lines(connection: Connection, session_id: SessionId) -> bool:
+    return connection.execute(_ANY, {"session_id": session_id}).one_or_none() is not None
+
+
+def last_position(connection: Connection, session_id: SessionId) -> str | None:
+    """Of the newest line that has one, in sight or not."""
+    return connection.execute(_LAST_POSITION, {"session_id": session_id}).scalar_one_or_none()
+
+
+def line(*kept: Any) -> TranscriptMessage:
+    """A line out of the columns of ``LINE``. Raises ``TranscriptUnreadableError``, without what it says."""
+    role, content, at, name, author, user_id, position, number = kept
+    kind = _KINDS.get(name)
+    if kind is None or role not in _ROLES:
+        raise TranscriptUnreadableError(f"line {number} of the transcript is of no known role and kind")
+    return TranscriptMessage(role, content, at, kind, author, user_id, position, number)
+
+
+def _kept_positions(connection: Connection, session_id: SessionId, positions: Collection[str]) -> set[str]:
+    kept: set[str] = set()
+    rest = iter(positions)
+    while some := list(islice(rest, POSITIONS)):
+        wanted = select(transcript.c.position).where(_OF_SESSION, transcript.c.is_active)
+        found = connection.execute(wanted.where(transcript.c.position.in_(some)), {"session_id": session_id})
+        kept.update(found.scalars())
+    return kept
+
+
+def _insert(connection: Connection, session_id: SessionId, rows: Sequence[dict[str, Any]]) -> None:
+    if rows:
+        connection.execute(insert(transcript), rows)
+        session_rows.set_active(connection, session_id, max(row["at"] for row in rows))
+
+
+def _values(session_id: SessionId, message: TranscriptMessage) -> dict[str, Any]:
+    return {
+        "session_id": session_id,
+        "role": message.role,
+        "kind": message.kind.value,
+        "author": _clean(message.author),
+        "user_id": _clean(message.user_id),
+        "content": storable(message.content),
+        "position": _clean(message.position),
+        "at": message.at,
+    }
+
+
+def _clean(text: str | None) -> str | None:
+    return None if text is None else storable(text)
