@@ -26,6 +26,7 @@ from app.agents.windows import described as context_described
 from app.sessions.entry import Cost, Tokens
 
 SONNET = Price(Decimal(3), Decimal(15), Decimal("0.3"), Decimal("3.75"))
+EACH_ONE = Price(Decimal(1), Decimal(1), Decimal(1), Decimal(1))
 KINDS = ("input", "output", "cache_read", "cache_write")
 
 counts = st.integers(min_value=0, max_value=10**9)
@@ -38,7 +39,7 @@ def test_every_kind_has_its_own_price() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_kind_without_a_price_makes_the_whole_unknown_unless_it_has_no_tokens(kind: str) -> None:
-    without = replace(Price(*[Decimal(1)] * 4), **{f"{kind}_usd": None})
+    without = replace(EACH_ONE, **{f"{kind}_usd": None})
     others = Tokens(**{each: 0 if each == kind else 5 for each in KINDS})
     assert cost(others, without) == Cost(15, "estimated")
     assert cost(Tokens(5, 5, 5, 5), without) == Cost(None, "unknown")
