@@ -25,6 +25,10 @@ _NEGATIVE = re.compile(r"-[0-9]+(?:\.[0-9]+)?")
 _KEY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _WORD = "[A-Za-z][A-Za-z0-9]{0,31}+"
 """Bounded like the gaps, so that the longest text is told from a command as fast as the shortest."""
+_LEADING = re.compile(r"""\s*+((?:"[^"]*"|'[^']*'|[^\s"'])++)(?!\S)""")
+"""One token before a raw text."""
+_DASHES = ("--", "-h", "\u2013", "\u2014")
+_QUOTED = re.compile(r"""(["'])((?:(?!\1).)*)\1""", re.DOTALL)
 _SPOKEN = re.compile(rf"\s{{0,64}}+(?P<mark>!?)(?P<group>{_WORD})(?:\s{{1,64}}+(?P<verb>{_WORD}))?(?!\S)")
 
 
@@ -38,6 +42,8 @@ class Spoken:
     is_marked: bool
     """A ``!`` stands before it: this wants to be a command."""
     tail: str
+    behind_first: str
+    """After ``!``, all that follows the first word."""
 
 
 def spoken(text: str) -> Spoken | None:
@@ -51,10 +57,10 @@ def spoken(text: str) -> Spoken | None:
     is_marked = bool(found["mark"])
     group, verb = found["group"], found["verb"] or ""
     if is_marked:
-        return Spoken(group.lower(), verb.lower(), True, text[found.end() :])
+        return Spoken(group.lower(), verb.lower(), True, text[found.end() :], text[found.end("group") :])
     if not verb:
-        return None if text[found.end() :].strip() else Spoken(group, "", False, "")
-    return Spoken(group, verb, False, text[found.end() :])
+        return None if text[found.end() :].strip() else Spoken(group, "", False, "", "")
+    return Spoken(group, verb, False, text[found.end() :], "")
 
 
 def tokenize(text: str) -> list[str]:
@@ -63,8 +69,7 @@ def tokenize(text: str) -> list[str]:
     Curly quotes are straight ones. A quote may open anywhere in a token, has no escapes, and holds its content as it
     is; an empty one is a token.
     """
-    if len(text) > LINE_CHARS:
-        raise InvalidInputError(f"a command may have at most {LINE_CHARS:,} characters")
+    _check_length(len(text))
     tokens: list[str] = []
     pieces: list[str] = []
     for found in _PIECE.finditer(text.translate(_STRAIGHT)):
@@ -76,6 +81,21 @@ def tokenize(text: str) -> list[str]:
             tokens.append("".join(pieces))
             pieces.clear()
     return [*tokens, "".join(pieces)] if pieces else tokens
+
+
+def tokens_of(command: Command, tail: str) -> list[str]:
+    """Tokens of what was typed behind the verb. Raises ``InvalidInputError``.
+
+    Where the command takes a raw text, options may stand before it and nothing of it is changed; quotes around the
+    whole of it are taken off, so that it can be written as in a shell, or be empty.
+    """
+    if not command.takes_raw:
+        return tokenize(without_links(tail))
+    _check_length(len(tail))
+    options, text = _leading_options(command, tail)
+    raw = text.strip()
+    is_quoted = _QUOTED.fullmatch(raw.translate(_STRAIGHT)) is not None
+    return [*options, *(["--", raw[1:-1] if is_quoted else raw] if raw else [])]
 
 
 def without_links(text: str) -> str:
@@ -91,11 +111,36 @@ def wants_help(tokens: Sequence[str]) -> bool:
 
 def bind(command: Command, tokens: Sequence[str]) -> dict[str, Value]:
     """Values of what stands behind the verb. Raises ``InvalidInputError`` that tells all problems at once."""
-    if sum(map(len, tokens)) > LINE_CHARS:
-        raise InvalidInputError(f"a command may have at most {LINE_CHARS:,} characters")
+    _check_length(sum(map(len, tokens)))
     reading = _Reading(command)
     reading.read(deque(tokens))
     return values_of(command, reading.given, text_label, reading.problems)
+
+
+def _check_length(length: int) -> None:
+    if length > LINE_CHARS:
+        raise InvalidInputError(f"a command may have at most {LINE_CHARS:,} characters")
+
+
+def _leading_options(command: Command, tail: str) -> tuple[list[str], str]:
+    """The options that stand before a raw text, and the text."""
+    with_value = {option.flag for option in command.options if option.type != "boolean"}
+    options: list[str] = []
+    is_value = False
+    while (is_value or _has_dashes(tail)) and (found := _LEADING.match(tail)):
+        word = "".join(tokenize(found[1]))
+        if not (is_value or word.startswith("--") or word in HELP_WORDS):
+            break
+        tail = tail[found.end() :]
+        if word == "--":
+            break
+        options.append(word)
+        is_value = not is_value and word in with_value
+    return options, tail
+
+
+def _has_dashes(text: str) -> bool:
+    return text.lstrip().lstrip("\"'").startswith(_DASHES)
 
 
 def _dashed(bare: str, *, is_first: bool) -> str:

@@ -54,12 +54,15 @@ def nothing_like(commands: Sequence[Command], topic: Sequence[str]) -> NotFoundE
 def explained(commands: Sequence[Command], topic: Sequence[str], surface: Surface) -> Reply:
     """Help for ``()``, ``(group,)`` or ``(group, verb)``. Raises ``NotFoundError``."""
     found = [command for command in commands if [command.group, command.verb][: len(topic)] == list(topic)]
+    short = [command for command in commands if list(topic) in ([word] for word in command.shorts)]
+    if short and not found:
+        return command_help(short[0])
     if not found:
         raise nothing_like(commands, topic)
     if topic[1:]:
         return command_help(found[0])
     title = f"**Commands of `{topic[0]}`**" if topic else "**Commands**"
-    lines = [f"- {spoken(command.id)}: {command.summary}" for command in found]
+    lines = [f"- {spoken(command.id)}{_short_note(command)}: {command.summary}" for command in found]
     hint = _CHAT_HINT if surface is Surface.CHAT else _HINT
     return Reply({"commands": [_summary(command) for command in found]}, "\n".join([title, *lines, "", hint]))
 
@@ -69,11 +72,21 @@ def command_help(command: Command) -> Reply:
     arguments = [f"- `{_argument_usage(argument)}`: {argument.description}" for argument in command.arguments]
     options = [f"- `{option.flag}`: {_option_words(option)}" for option in command.options]
     head = [f"{spoken(command.id)}: {command.summary}", f"Usage: `{usage(command)}`"]
-    return Reply(_summary(command) | {"schema": schema(command)}, "\n".join([*head, *arguments, *options]))
+    shorts = [f"In a thread: {_marked(command)}"] if command.shorts else []
+    return Reply(_summary(command) | {"schema": schema(command)}, "\n".join([*head, *shorts, *arguments, *options]))
 
 
 def _summary(command: Command) -> dict[str, Json]:
-    return {"id": command.id, "summary": command.summary, "effect": command.effect, "usage": usage(command)}
+    shorts: dict[str, Json] = {"shorts": list(command.shorts)} if command.shorts else {}
+    return {"id": command.id, "summary": command.summary, "effect": command.effect, "usage": usage(command)} | shorts
+
+
+def _short_note(command: Command) -> str:
+    return f" ({_marked(command)})" if command.shorts else ""
+
+
+def _marked(command: Command) -> str:
+    return " or ".join(f"`!{word}`" for word in command.shorts)
 
 
 def _argument_usage(argument: Argument) -> str:

@@ -1,9 +1,12 @@
 """What commands need from the rest of the house; the app implements it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from commands.conversations import Compressed, ConversationStatus, Restarted, SessionSummary, Spent, Undone
+from commands.preferences import InEffect, Setting, Slot, Subjects
 from commands.spec import Caller, Command
 
 
@@ -23,8 +26,10 @@ class Authority(Protocol):
         ...
 
     async def may_touch(self, caller: Caller, action: str, scope_key: str) -> Decision:
-        """Whether the caller may do ``action`` (``memory:read``, ``memory:write``) to the memory of a scope.
+        """Whether the caller may do ``action`` to what belongs to a scope.
 
+        That is its memory (``memory:read``, ``memory:write``), its settings (``config:write``), or the conversations
+        of others in a channel (``session:write``).
         Nobody may touch another person's, admins included.
         """
         ...
@@ -47,9 +52,15 @@ class Receipt:
 
 
 class Receipts(Protocol):
-    """Keeps receipts of inline runs. Adapters: in process."""
+    """Keeps receipts of inline runs. Adapters: in process; over the state database."""
 
-    async def keep(self, receipt: Receipt) -> None: ...
+    async def keep(self, receipt: Receipt) -> None:
+        """Never raises: the command has been carried out already."""
+        ...
+
+    async def latest(self, limit: int) -> Sequence[Receipt]:
+        """At most ``limit``, newest first."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +72,123 @@ class Status:
 
 class StatusSource(Protocol):
     def status(self) -> Status: ...
+
+
+class Conversations(Protocol):
+    """What the session commands need of conversations. Adapters: over the session store and the lanes.
+
+    A caller's conversation is the one of ``origin.thread_key``, and their own in it where people are kept apart.
+    Without a thread only ``stop``, ``list_sessions`` and ``usage`` of oneself are asked: about what is the caller's
+    own in the channel. Whether the caller may is decided before, by the command. Methods raise the tree of
+    ``commands.errors``: ``UnavailableError`` when what they need is down, ``BusyError`` when it has no room.
+    """
+
+    async def participants(self, caller: Caller) -> frozenset[str]:
+        """Ids of all who ever spoke to the bot in the conversation, over all of its sessions; empty when nobody did.
+
+        Raises ``UnavailableError`` rather than to leave somebody out.
+        """
+        ...
+
+    async def status(self, caller: Caller) -> ConversationStatus | None:
+        """``None`` when the conversation has no session yet."""
+        ...
+
+    async def reset(self, caller: Caller, title: str | None) -> Restarted:
+        """End the turn under way, drop what waits, and begin a new session; the earlier one is kept.
+
+        Raises ``ConflictError`` when another session of the conversation has the title; then nothing was done.
+        """
+        ...
+
+    async def stop(self, caller: Caller) -> int:
+        """End the turn under way; without a thread, or where none runs in it, the caller's own in the channel.
+
+        How many were ended. What waits in line stays there.
+        """
+        ...
+
+    async def earlier(
+        self, caller: Caller, *, in_channel: bool = False, limit: int | None = None
+    ) -> Sequence[SessionSummary]:
+        """Sessions of this conversation that are not the current one, latest activity first, all without ``limit``.
+
+        ``in_channel``: of all conversations in the channel that are not somebody's DM; asked for admins alone.
+        """
+        ...
+
+    async def resume(self, caller: Caller, session_id: str, *, in_channel: bool = False) -> SessionSummary:
+        """Go on with a session that ``earlier`` gives, under the same condition, which is checked again.
+
+        Raises ``NotFoundError``, and ``ConflictError`` when the conversation moved on meanwhile.
+        """
+        ...
+
+    async def list_sessions(self, caller: Caller, query: str, limit: int) -> Sequence[SessionSummary]:
+        """Sessions of this conversation whose title or lines have every word of ``query``, latest activity first.
+
+        Without a thread: of the conversations in this channel that the caller has spoken in.
+        """
+        ...
+
+    async def retry(self, caller: Caller) -> str:
+        """Take the last turn of a person out of sight, and what they had said in it.
+
+        Raises ``NotFoundError`` when there is none, ``ConflictError`` for one that came with files.
+        """
+        ...
+
+    async def undo(self, caller: Caller, turns: int) -> Undone: ...
+
+    async def compress(self, caller: Caller, focus: str | None) -> Compressed:
+        """``focus``: what the summary must keep. Ignores the pause after failures."""
+        ...
+
+    async def queue(self, caller: Caller) -> int:
+        """Hold a place in line for one more message; how many are before it, what runs included.
+
+        The message itself comes as the reply's ``Followup``. Raises ``BusyError`` when the line is full or closing:
+        once this has returned, the message is taken.
+        """
+        ...
+
+    async def usage(self, caller: Caller, *, is_own: bool, days: int | None) -> Spent:
+        """What the conversation took; with ``is_own`` what the caller's own turns took, anywhere.
+
+        ``days``: of the last so many days.
+        """
+        ...
+
+    async def title(self, caller: Caller, text: str) -> None:
+        """Raises ``ConflictError`` when another session of the conversation has it, ``NotFoundError`` without one."""
+        ...
+
+
+class Preferences(Protocol):
+    """Keeps settings. Adapters: over the state database; in process, for tests. Raises ``UnavailableError``."""
+
+    async def get(self, subjects: Subjects) -> Sequence[Setting]:
+        """Every setting of these subjects that was ever made, cleared ones too."""
+        ...
+
+    async def set(self, slot: Slot, value: str, *, expected_version: int, by: str) -> Setting:
+        """Raises ``ConflictError`` when the slot is not at ``expected_version``; then nothing has changed."""
+        ...
+
+    async def clear(self, slot: Slot, *, expected_version: int, by: str) -> Setting:
+        """Like ``set``, to no value."""
+        ...
+
+
+class Choices(Protocol):
+    """What can be chosen, and what a choice comes to."""
+
+    def agents(self) -> Sequence[str]: ...
+
+    def knows_model(self, reference: str) -> bool:
+        """Whether the provider of ``<provider>/<model>`` is set up; which models it has, only the vendor knows."""
+        ...
+
+    def in_effect(self, kept: Sequence[Setting]) -> Sequence[InEffect]:
+        """Agent, model and effort for a message that says nothing about them."""
+        ...

@@ -17,6 +17,6 @@ class InProcessReceipts:
     async def keep(self, receipt: Receipt) -> None:
         self._receipts.append(receipt)
 
-    def latest(self, limit: int) -> Sequence[Receipt]:
+    async def latest(self, limit: int) -> Sequence[Receipt]:
         """At most ``limit``, newest first."""
         return list(reversed(self._receipts))[: max(0, limit)]

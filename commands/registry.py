@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from commands.coercion import from_fields, from_query
 from commands.errors import InvalidInputError
-from commands.grammar import HELP_WORDS, bind, spoken, tokenize, wants_help, without_links
+from commands.grammar import HELP_WORDS, Spoken, bind, spoken, tokens_of, wants_help
 from commands.helping import HELP_ID, help_command, nothing_like, usage, visible
 from commands.ports import Authority, Decision, Receipts
 from commands.result import Code, Result
@@ -20,7 +20,7 @@ _HELP_WORDS = HELP_WORDS | {"help"}
 
 
 class DuplicateCommandError(ValueError):
-    """Two commands share an id."""
+    """Two commands share an id or a short form, or a short form could be taken for something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,8 @@ class Registry:
             if command.id in self._by_id:
                 raise DuplicateCommandError(command.id)
             self._by_id[command.id] = command
+        self._groups = frozenset(command.group for command in self._by_id.values())
+        self._by_short = _shorts(self._by_id.values(), self._groups)
         self._service = Service(self._authority, now, receipts)
         self._help = self._by_id.get(HELP_ID) or help_command(self.commands, self._authority)
         chat = self.commands(Surface.CHAT)
@@ -87,6 +89,9 @@ class Registry:
             return None
         if found.group == "help" or (not found.verb and found.group.lower() == "help"):
             return self._recognised_help(found.verb, found.tail)
+        command = self._short(found)
+        if command is not None:
+            return Recognised((command.group, command.verb), found.behind_first)
         if found.group not in self._chat_groups:
             return None
         is_command = f"{found.group}.{found.verb}" in self._chat_ids
@@ -95,12 +100,22 @@ class Registry:
             return None
         return Recognised((found.group, found.verb) if found.verb else (found.group,), found.tail)
 
+    def waits(self, recognised: Recognised) -> bool:
+        """Whether it waits in line for the turn under way, instead of being carried out beside it."""
+        command = self._by_id.get(".".join(recognised.words))
+        return command is not None and command.waits
+
     async def run_text(self, recognised: Recognised, caller: Caller) -> Result:
         """A recognised chat message."""
         return await self._run(recognised.words, recognised.tail, caller)
 
     async def run_line(self, line: str, caller: Caller) -> Result:
-        """A whole line that must be a command: ``memory list --limit 5``, as a slash command brings it."""
+        """A whole line that must be a command: ``memory list --limit 5`` or ``new``, as a slash command brings it."""
+        first, *behind = line.split(maxsplit=1) or [""]
+        word = first.lower().removeprefix("!")
+        command = None if word in self._groups else self._by_short.get(word)
+        if command is not None:
+            return await self._run((command.group, command.verb), "".join(behind), caller)
         words = line.split(maxsplit=2)
         return await self._run(tuple(words[:2]), "".join(words[2:]), caller)
 
@@ -115,6 +130,13 @@ class Registry:
     async def run_query(self, command_id: str, pairs: Sequence[tuple[str, str]], caller: Caller) -> Result:
         """A query string: names in kebab-case or camelCase, each at most once."""
         return await self._invoke(command_id, caller, lambda command: from_query(command, pairs))
+
+    def _short(self, found: Spoken) -> Command | None:
+        """The command of ``!word``. A word that is a group, too, is one as soon as a verb follows it."""
+        command = self._by_short.get(found.group) if found.is_marked else None
+        if command is None or command.id not in self._chat_ids:
+            return None
+        return None if found.verb and found.group in self._groups else command
 
     def _recognised_help(self, verb: str, tail: str) -> Recognised | None:
         if not verb:
@@ -143,6 +165,19 @@ class Registry:
         return self._service.missing(command_id, nothing_like(there, command_id.split(".")), caller)
 
 
+def _shorts(commands: Iterable[Command], groups: frozenset[str]) -> dict[str, Command]:
+    """Every short form with its command. Raises ``DuplicateCommandError``."""
+    shorts: dict[str, Command] = {}
+    for command in commands:
+        for word in command.shorts:
+            # Without arguments, what follows such a word can only be a verb of the group.
+            is_ambiguous = word in groups and bool(command.arguments)
+            if word in shorts or word in _HELP_WORDS or is_ambiguous:
+                raise DuplicateCommandError(f"!{word}")
+            shorts[word] = command
+    return shorts
+
+
 def _topic(verb: str, tail: str | list[str]) -> list[str]:
     """What ``help memory list`` asks about."""
     words = [verb, *(tail.split() if isinstance(tail, str) else tail)]
@@ -152,7 +187,7 @@ def _topic(verb: str, tail: str | list[str]) -> list[str]:
 def _parsed(command: Command, tail: str | list[str]) -> Values | None:
     """Values of what follows the verb. Raises ``InvalidInputError`` that ends with the usage line."""
     try:
-        tokens = tokenize(without_links(tail)) if isinstance(tail, str) else tail
+        tokens = tokens_of(command, tail) if isinstance(tail, str) else tail
         return None if wants_help(tokens) else bind(command, tokens)
     except InvalidInputError as fault:
         raise InvalidInputError(f"{fault}. Usage: `{usage(command)}`") from fault

@@ -32,6 +32,7 @@ Type = Literal["text", "integer", "boolean"]
 _NAME = re.compile(r"[a-z][a-zA-Z0-9]*")
 _ID = re.compile(r"[a-z][a-z0-9]*\.[a-z][a-z0-9]*")
 _ACTION = re.compile(r"[a-z]+:[a-z]+")
+_SHORT = re.compile(r"[a-z][a-z0-9]{0,19}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Argument:
     description: str
     is_required: bool = True
     is_rest: bool = False
+    is_raw: bool = False
+    """Of a rest argument that is the only one: typed text is taken as it stands, quotes and line breaks included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class Origin:
     """``public``, ``private``, ``dm``, ``machine`` or ``unknown``."""
     repo: Callable[[], Awaitable[str | None]] | None = None
     """The repository the thread is about, found out only when asked."""
+    takes_turns: bool = False
+    """Whether a turn can follow the command here. Always so in chat; elsewhere where a message brought it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,21 @@ class Caller:
     surface: Surface
     origin: Origin = Origin()
 
+    @property
+    def takes_turns(self) -> bool:
+        """Whether a ``Followup`` will be carried out."""
+        return self.surface is Surface.CHAT or self.origin.takes_turns
+
+
+@dataclass(frozen=True, slots=True)
+class Followup:
+    """What happens once the reply was said: ``text`` is answered as a message of the person who gave the command."""
+
+    text: str
+    own_turn: bool
+    """True: at the end of the line, a turn by itself that is put together with nothing. False: at once, in the place
+    of the command, before what waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -95,6 +115,8 @@ class Reply:
     text: str
     receipt: str = ""
     """What the receipt of a write says, without anybody's words."""
+    then: Followup | None = None
+    """Only for a caller that ``takes_turns``."""
 
 
 Values = Mapping[str, Value]
@@ -115,6 +137,10 @@ class Command:
     arguments: tuple[Argument, ...] = ()
     options: tuple[Option, ...] = ()
     surfaces: frozenset[Surface] = EVERYWHERE
+    shorts: tuple[str, ...] = ()
+    """Single words that stand for it after a ``!``: ``!new some title``."""
+    waits: bool = False
+    """Whether it waits in line for the turn under way in its conversation, because it changes what was said there."""
 
     def __post_init__(self) -> None:
         names = [part.name for part in (*self.arguments, *self.options)]
@@ -124,7 +150,9 @@ class Command:
             "a name is not camelCase": not all(map(_NAME.fullmatch, names)),
             "a name is used twice": len(set(names)) < len(names),
             "a rest argument is not last": any(argument.is_rest for argument in self.arguments[:-1]),
+            "a raw argument is not the only one, or no rest": _is_half_raw(self.arguments),
             "a required argument follows an optional one": _is_disordered(self.arguments),
+            "a short form is no word": not all(map(_SHORT.fullmatch, self.shorts)),
             "it is on no surface": not self.surfaces,
         }
         for fault, is_so in faults.items():
@@ -139,7 +167,16 @@ class Command:
     def verb(self) -> str:
         return self.id.partition(".")[2]
 
+    @property
+    def takes_raw(self) -> bool:
+        return any(argument.is_raw for argument in self.arguments)
+
 
 def _is_disordered(arguments: Sequence[Argument]) -> bool:
     required = [argument.is_required for argument in arguments]
     return required != sorted(required, reverse=True)
+
+
+def _is_half_raw(arguments: Sequence[Argument]) -> bool:
+    is_raw = any(argument.is_raw for argument in arguments)
+    return is_raw and (len(arguments) > 1 or not arguments[0].is_rest)

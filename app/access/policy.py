@@ -25,7 +25,7 @@ class ResourceKind(StrEnum):
     REPO = "repo"
     CHANNEL = "channel"
     USER = "user"
-    """The last four are memory scopes."""
+    """The last four are scopes: of memory, and of what is set for a person or a channel."""
 
 
 class Condition(StrEnum):
@@ -70,6 +70,7 @@ TABLE: tuple[Row, ...] = (
     Row("bot:talk", "bot", _ANYONE, "is_welcome"),
     Row("agent:run", "agent", _ANYONE, "is_welcome is_admitted"),
     Row("help:read status:read memory:read memory:write", "command", _ANYONE, "is_welcome is_admitted"),
+    Row("session:read session:write config:read config:write", "command", _ANYONE, "is_welcome is_admitted"),
     Row(ANY_ACTION, "command", "member operator", "is_admin"),
     Row("memory:read memory:write", "user", _ANYONE, "is_welcome is_self"),
     Row("memory:read", "org", "member subject operator", "is_ours stays_inside"),
@@ -79,6 +80,9 @@ TABLE: tuple[Row, ...] = (
     Row("memory:read", "channel", "operator"),
     Row("memory:write", "org", "member operator", "is_ours is_admin"),
     Row("memory:write", "repo channel", "member operator", "is_admin"),
+    # The command itself knows whose a conversation is; this is for those who are not among its people.
+    Row("session:write config:write", "channel", "member operator", "is_admin is_here"),
+    Row("config:write", "user", _ANYONE, "is_welcome is_self"),
     # What is put before an answer, and what is kept of one, without a command.
     Row("memory:recall", "org", "member subject operator", "is_ours stays_inside"),
     Row("memory:recall", "repo", "member subject operator", "stays_inside"),

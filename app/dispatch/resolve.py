@@ -1,11 +1,20 @@
-"""Which agent answers, on which model: the layers of preference, weakest last."""
+"""Which agent answers, on which model, with how much effort: the layers of preference, weakest last."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from app.agents.definitions import Agent
 from app.agents.providers.base import Effort
 from app.errors import ConfigurationError
+from commands.preferences import Layer, Name, Setting
+
+T = TypeVar("T")
+
+SAID_OR_SET = (Layer.REQUEST, Layer.THREAD, Layer.USER, Layer.CHANNEL)
+"""Layers in which somebody asked for something, strongest first. The agent's own preference and the defaults follow:
+an agent is configured for its model, so that goes before what holds for all; whoever names one knows better."""
+_EFFORTS: Mapping[str, Effort] = {"low": "low", "medium": "medium", "high": "high"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +28,103 @@ class Defaults:
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """What one layer asks for; ``None`` where it leaves the choice to weaker ones."""
+
+    agent: str | None = None
+    model: str | None = None
+    effort: Effort | None = None
+
+
+Wishes = Mapping[Layer, Wish]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The layer that each part of a resolution comes from."""
+
+    agent: Layer = Layer.DEFAULTS
+    model: Layer = Layer.DEFAULTS
+    effort: Layer = Layer.DEFAULTS
+
+
+@dataclass(frozen=True, slots=True)
 class Resolution:
     agent: Agent
     model: str
     effort: Effort | None
+    sources: Sources = Sources()
 
 
-def resolve(agents: Mapping[str, Agent], defaults: Defaults) -> Resolution:
-    """The agent's own preferences before the defaults. Raises ``ConfigurationError`` for an unknown agent."""
+@dataclass(frozen=True, slots=True)
+class _Found(Generic[T]):
+    value: T
+    layer: Layer
+
+
+def any_model(_reference: str) -> bool:
+    """For those who check a model when it is called."""
+    return True
+
+
+def resolve(
+    agents: Mapping[str, Agent],
+    defaults: Defaults,
+    wishes: Wishes | None = None,
+    knows_model: Callable[[str], bool] = any_model,
+) -> Resolution:
+    """Agent, model and effort, each from the strongest layer that has one; they are found independently.
+
+    A layer that asks for an agent or a model that is no longer there is passed over, because it was set at another
+    time and must not silence everybody; what the message itself asks for is checked when it is read (``directives``).
+    Raises ``ConfigurationError`` for a default agent that does not exist.
+    """
+    asked = [(layer, (wishes or {}).get(layer, Wish())) for layer in SAID_OR_SET]
+    agent = _strongest((layer, agents.get(wish.agent or "")) for layer, wish in asked)
+    agent = agent or _Found(_default_agent(agents, defaults), Layer.DEFAULTS)
+    own = (Layer.AGENT, Wish(model=agent.value.model, effort=agent.value.effort))
+    known = ((layer, wish.model if wish.model and knows_model(wish.model) else None) for layer, wish in asked)
+    model = _strongest([*known, (own[0], own[1].model)]) or _Found(defaults.model, Layer.DEFAULTS)
+    effort = _strongest((layer, wish.effort) for layer, wish in [*asked, own])
+    return Resolution(
+        agent.value,
+        model.value,
+        effort.value if effort else defaults.effort,
+        Sources(agent.layer, model.layer, effort.layer if effort else Layer.DEFAULTS),
+    )
+
+
+def wishes_of(kept: Iterable[Setting], request: Wish | None = None) -> Wishes:
+    """What was set, by layer, and what the message itself asks for."""
+    values: dict[Layer, dict[Name, str]] = {}
+    for setting in kept:
+        if setting.value is not None:
+            values.setdefault(setting.slot.layer, {})[setting.slot.name] = setting.value
+    wishes = {layer: _wish(named) for layer, named in values.items()}
+    return wishes | {Layer.REQUEST: request or Wish()}
+
+
+def effort_of(word: str) -> Effort | None:
+    """``None`` for what is none."""
+    return _EFFORTS.get(word)
+
+
+def instructions_of(kept: Sequence[Setting], layer: Layer) -> str | None:
+    """The advice that is kept in one layer."""
+    found = (each.value for each in kept if each.slot.layer is layer and each.slot.name is Name.INSTRUCTIONS)
+    return next(found, None)
+
+
+def _wish(named: Mapping[Name, str]) -> Wish:
+    return Wish(named.get(Name.AGENT), named.get(Name.MODEL), effort_of(named.get(Name.EFFORT, "")))
+
+
+def _default_agent(agents: Mapping[str, Agent], defaults: Defaults) -> Agent:
     agent = agents.get(defaults.agent)
     if agent is None:
         raise ConfigurationError(f"there is no agent “{defaults.agent}”; known agents: {', '.join(sorted(agents))}")
-    return Resolution(agent, agent.model or defaults.model, agent.effort or defaults.effort)
+    return agent
+
+
+def _strongest(layers: Iterable[tuple[Layer, T | None]]) -> _Found[T] | None:
+    return next((_Found(value, layer) for layer, value in layers if value), None)

@@ -8,9 +8,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from commands.builtin.memory_listing import LIMIT, MOST, Asked, Listing, own_scope, quotable
+from commands.builtin.memory_listing import LIMIT, MOST, Asked, Listing, own_scope
 from commands.errors import InvalidInputError, NotFoundError, UnauthorizedError, UnavailableError
 from commands.ports import Authority
+from commands.quoting import quotable
 from commands.spec import Argument, Caller, Command, Option, Reply, Values
 from memory.record import ID_CHARS
 from memory.scope import ScopeKind, kind_of, parse_record_id, scope_key

@@ -1,10 +1,10 @@
 """What ``memory list`` shows: one section per scope the request has, in a fixed order."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from commands.ports import Authority
+from commands.quoting import one_line, quotable, visible
 from commands.spec import MACHINES, Caller, Json, Reply, Values
 from commands.untrusted import untrusted
 from memory.record import MemoryRecord
@@ -30,8 +30,6 @@ _ABSENT = {
     ScopeKind.CHANNEL: "This conversation takes place in no channel.",
 }
 _EMPTY = "No active records."
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""What could steer a terminal; line feeds and tabs are not among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +122,6 @@ def own_scope(caller: Caller) -> str | None:
     return _key_of(ScopeKind.USER, caller.id)
 
 
-def quotable(text: str) -> str:
-    """``text`` as it can stand in a code span: one visible line without backticks."""
-    return _one_line(text.replace("`", "'"))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(_CONTROL.sub(" ", text).split())
-
-
 def _key_of(kind: ScopeKind, identifier: str | None) -> str | None:
     try:
         return scope_key(kind, identifier)
@@ -156,7 +145,7 @@ def _text(section: _Section, asked: Asked, *, is_machine: bool) -> str:
 
 def _line(record: MemoryRecord, *, is_machine: bool) -> str:
     """The thread stands in a code span because Slack reads underscores as italics."""
-    text = f"\n{untrusted(_CONTROL.sub(' ', record.text))}\n" if is_machine else f" {_one_line(record.text)} "
+    text = f"\n{untrusted(visible(record.text))}\n" if is_machine else f" {one_line(record.text)} "
     source = quotable(record.source_thread_key)
     return f"- `{quotable(record.id)}` [{record.kind}, {record.created_at:%Y-%m-%d}]{text}(`{source}`)"
 

@@ -116,17 +116,17 @@ def test_what_no_row_speaks_of_is_denied(action: str, kind: ResourceKind) -> Non
 
 
 def test_an_action_without_a_row_of_its_own_is_for_admins_and_the_operator() -> None:
-    command = Resource(ResourceKind.COMMAND, "config.set")
+    command = Resource(ResourceKind.COMMAND, "invented.set")
     member = Actor(ME, ActorKind.MEMBER, is_welcome=True)
-    assert decide(POLICY, member, "config:write", command, Place("acme")).reason == "not_admin"
-    assert decide(POLICY, replace(member, is_admin=True), "config:write", command, Place("acme")).is_allowed
+    assert decide(POLICY, member, "invented:write", command, Place("acme")).reason == "not_admin"
+    assert decide(POLICY, replace(member, is_admin=True), "invented:write", command, Place("acme")).is_allowed
     operator = actor_of(Caller("cli:local", Surface.CLI), PersonFacts(), Grants())
-    assert decide(POLICY, operator, "config:write", command, Place("acme")).is_allowed
+    assert decide(POLICY, operator, "invented:write", command, Place("acme")).is_allowed
     for kind in (ActorKind.GUEST, ActorKind.EXTERNAL, ActorKind.UNKNOWN):
         appointed = Actor(ME, kind, is_admin=True, is_welcome=True)
-        assert decide(POLICY, appointed, "config:write", command, Place("acme")).reason == "no_row"
+        assert decide(POLICY, appointed, "invented:write", command, Place("acme")).reason == "no_row"
     subject = actor_of(Caller("http:ci", Surface.HTTP), PersonFacts(), Grants())
-    assert decide(POLICY, subject, "config:write", command, Place("acme")).reason == "no_row"
+    assert decide(POLICY, subject, "invented:write", command, Place("acme")).reason == "no_row"
 
 
 def test_what_is_restricted_is_for_its_list_and_for_admins() -> None:
@@ -154,7 +154,7 @@ def test_being_on_a_list_makes_nobody_welcome() -> None:
 
 def test_a_tokens_entry_narrows_and_never_widens() -> None:
     caller = Caller("http:ci", Surface.HTTP)
-    entry = Grants(subjects={"http:ci": frozenset({"memory:read", "config:write"})})
+    entry = Grants(subjects={"http:ci": frozenset({"memory:read", "invented:write"})})
     own, org = Resource(ResourceKind.USER, "http:ci"), Resource(ResourceKind.ORG, "acme")
     place = Place("acme", None, ChannelFacts(Visibility.MACHINE, is_ext_shared=False))
     narrowed, default = (actor_of(caller, PersonFacts(), grants) for grants in (entry, Grants()))
@@ -162,8 +162,8 @@ def test_a_tokens_entry_narrows_and_never_widens() -> None:
         assert decide(POLICY, narrowed, "memory:read", resource, place).is_allowed
     assert decide(POLICY, default, "memory:write", own, place).is_allowed
     assert decide(POLICY, narrowed, "memory:write", own, place).reason == "not_in_entry"
-    command = Resource(ResourceKind.COMMAND, "config.set")
-    assert not decide(POLICY, narrowed, "config:write", command, place).is_allowed
+    command = Resource(ResourceKind.COMMAND, "invented.set")
+    assert not decide(POLICY, narrowed, "invented:write", command, place).is_allowed
 
 
 @pytest.mark.parametrize(

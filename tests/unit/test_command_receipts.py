@@ -21,7 +21,7 @@ async def test_a_write_leaves_a_receipt_of_how_it_ended() -> None:
     for fault in (None, NotFoundError(MARKER), KeyError(MARKER)):
         registry = Registry([a_stop(Recorder(fault=fault))], HouseRules(), now=noon, receipts=receipts)
         await registry.run_line("runs stop me", a_caller())
-    assert receipts.latest(5) == [
+    assert await receipts.latest(5) == [
         Receipt("runs.stop", "slack:U1", False, "internal", NOON),
         Receipt("runs.stop", "slack:U1", False, "not_found", NOON),
         Receipt("runs.stop", "slack:U1", True, "ok", NOON),
@@ -37,19 +37,19 @@ async def test_what_reads_or_never_began_leaves_no_receipt() -> None:
     await registry.run_line("runs stop --help", a_caller())
     rules.closed = frozenset({"runs.stop"})
     await registry.run_line("runs stop me", a_caller())
-    assert receipts.latest(5) == []
+    assert await receipts.latest(5) == []
 
 
 async def test_receipts_are_bounded() -> None:
     receipts = InProcessReceipts(most=2)
     for name in "abc":
         await receipts.keep(Receipt(name, "slack:U1", True, "ok", NOON))
-    assert [receipt.command_id for receipt in receipts.latest(5)] == ["c", "b"]
-    assert [receipt.command_id for receipt in receipts.latest(1)] == ["c"]
-    assert receipts.latest(0) == []
+    assert [receipt.command_id for receipt in await receipts.latest(5)] == ["c", "b"]
+    assert [receipt.command_id for receipt in await receipts.latest(1)] == ["c"]
+    assert await receipts.latest(0) == []
 
 
 async def test_receipts_are_dated_without_a_clock_of_their_own() -> None:
     receipts = InProcessReceipts()
     await Registry([a_stop(Recorder())], HouseRules(), receipts=receipts).run_line("runs stop me", a_caller())
-    assert receipts.latest(1)[0].at.utcoffset() == timedelta(0)
+    assert (await receipts.latest(1))[0].at.utcoffset() == timedelta(0)

@@ -29,7 +29,7 @@ async def test_an_own_record_is_forgotten_for_good(house: House) -> None:
     again = await house.say(f"memory forget mem:{OWN}:1")
     assert again.code is Code.NOT_FOUND
     assert again.text == f"⚠️ `memory forget`: nothing to forget: `mem:{OWN}:1` is no active record of `{OWN}`"
-    assert [(receipt.is_ok, receipt.summary) for receipt in house.receipts.latest(5)] == [
+    assert [(receipt.is_ok, receipt.summary) for receipt in await house.receipts.latest(5)] == [
         (False, "not_found"),
         (True, f"forgot mem:{OWN}:1"),
     ]
@@ -48,7 +48,7 @@ async def test_shared_records_are_for_admins_to_forget(house: House, key: str) -
     assert len(await house.store.list(key, 5)) == 1
     assert (await house.say(f"memory forget mem:{key}:1", a_caller(caller_id=ADMIN))).is_ok
     assert await house.store.list(key, 5) == []
-    assert [receipt.is_ok for receipt in house.receipts.latest(3)] == [True, False, False]
+    assert [receipt.is_ok for receipt in await house.receipts.latest(3)] == [True, False, False]
 
 
 @pytest.mark.parametrize("caller_id", [MEMBER, ADMIN, "cli:local", ""])
@@ -129,4 +129,4 @@ async def test_a_store_that_is_down_is_a_line_and_never_an_internal_error(house:
         result = await house.say(line)
         assert result.code is Code.UNAVAILABLE
         assert result.message == "memory could not be reached: the memory store is closed"
-    assert [receipt.is_ok for receipt in house.receipts.latest(5)] == [False]
+    assert [receipt.is_ok for receipt in await house.receipts.latest(5)] == [False]

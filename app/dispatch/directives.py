@@ -1,0 +1,65 @@
+"""What a message asks for about its own answer, in words before the text: ``agent:`` ``model:`` ``effort:``.
+
+The rule. A directive is one of these words in any case, a colon, and a value directly behind it, up to the next white
+space. Directives count only at the very start of the message, one after the other in any order, on one line or on
+several, each at most once; the first word that is none ends them. With each goes the white space before it, and with
+the last one also the single character of white space behind it. What follows is the text, untouched.
+
+So ``model: what is it?`` is a question, because nothing stands directly behind the colon, and a directive in the middle
+of a text is text. But ``effort:extreme`` at the start is a wish that was not understood, and is refused: a person who
+chose is told that the choice did not count, instead of being answered by something else.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from app.dispatch.resolve import Wish, effort_of
+
+_LEADING = re.compile(r"\s*+(?P<key>agent|model|effort):(?P<value>\S++)(?P<gap>\s?)", re.IGNORECASE)
+_MODEL = re.compile(r"[^\s/]+/\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Directed:
+    """What was asked for, and the message without it."""
+
+    wish: Wish
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A directive that cannot be followed; ``reason`` is the sentence for the person, without the value."""
+
+    reason: str
+
+
+def directives(text: str, agents: Collection[str], knows_model: Callable[[str], bool]) -> Directed | Refused:
+    """The directives that ``text`` begins with; none are the empty wish and the text as it is."""
+    asked: dict[str, str] = {}
+    rest = text
+    while found := _LEADING.match(rest):
+        key = found["key"].lower()
+        if key in asked:
+            return Refused(f"`{key}:` stands there twice; once is enough.")
+        asked[key] = found["value"]
+        rest = rest[found.end() :]
+    return _refused(asked, agents, knows_model) or Directed(_wish(asked), rest)
+
+
+def _refused(asked: dict[str, str], agents: Collection[str], knows_model: Callable[[str], bool]) -> Refused | None:
+    agent, model, effort = asked.get("agent"), asked.get("model"), asked.get("effort")
+    if agent is not None and agent not in agents:
+        return Refused(f"I have no such agent. `agent:` takes one of {', '.join(sorted(agents))}.")
+    if model is not None and not _MODEL.fullmatch(model):
+        return Refused("`model:` takes a model as `<provider>/<model>`.")
+    if model is not None and not knows_model(model):
+        return Refused("`model:` names a provider that is not set up here.")
+    if effort is not None and effort_of(effort.lower()) is None:
+        return Refused("`effort:` takes low, medium or high.")
+    return None
+
+
+def _wish(asked: dict[str, str]) -> Wish:
+    return Wish(asked.get("agent"), asked.get("model"), effort_of(asked.get("effort", "").lower()))

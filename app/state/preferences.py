@@ -1,0 +1,81 @@
+"""What people set, kept in the state database, one row for each slot; a cleared one stays and counts on."""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.state.engine import Database
+from app.state.errors import StateError
+from app.state.tables import overrides
+from commands.errors import ConflictError, UnavailableError
+from commands.preferences import Layer, Name, Setting, Slot, Subjects
+
+_CHANGED = "this was changed meanwhile; look at it with `config show`, then say it again"
+_UNREACHABLE = "settings could not be reached; try again in a moment"
+
+
+class StatePreferences:
+    """Implements ``commands.ports.Preferences`` over the table ``overrides``."""
+
+    def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._now = now
+
+    async def get(self, subjects: Subjects) -> Sequence[Setting]:
+        with _reaching():
+            return await self._database.read(lambda connection: _settings(connection, subjects))
+
+    async def set(self, slot: Slot, value: str, *, expected_version: int, by: str) -> Setting:
+        return await self._put(slot, value, expected_version, by)
+
+    async def clear(self, slot: Slot, *, expected_version: int, by: str) -> Setting:
+        return await self._put(slot, None, expected_version, by)
+
+    async def _put(self, slot: Slot, value: str | None, expected_version: int, by: str) -> Setting:
+        content = {
+            "value": value,
+            "version": expected_version + 1,
+            "updated_by": by,
+            "updated_at": self._now(),
+        }
+        with _reaching():
+            is_done = await self._database.write(lambda connection: _put(connection, slot, expected_version, content))
+        if not is_done:
+            raise ConflictError(_CHANGED)
+        return Setting(slot, value, expected_version + 1)
+
+
+@contextmanager
+def _reaching() -> Generator[None]:
+    try:
+        yield
+    except StateError as fault:
+        raise UnavailableError(_UNREACHABLE) from fault
+
+
+def _settings(connection: Connection, subjects: Subjects) -> list[Setting]:
+    """Names that this version does not know are passed over: a newer one may have written them."""
+    columns = overrides.c
+    pairs = [and_(columns.layer == layer, columns.subject == subject) for layer, subject in subjects.items()]
+    if not pairs:
+        return []
+    query = select(columns.layer, columns.subject, columns.name, columns.value, columns.version)
+    names = columns.name.in_([name.value for name in Name])
+    rows = connection.execute(query.where(or_(*pairs), names).order_by(columns.layer, columns.subject, columns.name))
+    return [Setting(Slot(Layer(row.layer), row.subject, Name(row.name)), row.value, row.version) for row in rows]
+
+
+def _put(connection: Connection, slot: Slot, expected_version: int, content: dict[str, Any]) -> bool:
+    """One statement decides and writes, so that two processes cannot both be the first."""
+    key = {"layer": slot.layer.value, "subject": slot.subject, "name": slot.name.value}
+    if expected_version == 0:
+        dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+        statement = dialect.insert(overrides).values(key | content).on_conflict_do_nothing()
+        return connection.execute(statement).rowcount == 1
+    columns = overrides.c
+    is_it = and_(*(columns[name] == value for name, value in key.items()), columns.version == expected_version)
+    return connection.execute(update(overrides).where(is_it).values(content)).rowcount == 1

@@ -1,0 +1,142 @@
+"""``config …``: what people set for themselves, for a conversation and for a channel, and what comes of it.
+
+A person's own settings are theirs alone. A conversation's are for its people, a channel's for admins. What is set
+chooses among what there is and gives advice; it opens nothing: whether somebody may use an agent is asked at each turn.
+"""
+
+from dataclasses import dataclass
+
+from commands.builtin.config_asking import layer_of, name_of, value_of, version_of
+from commands.builtin.config_showing import instructions_text, shown
+from commands.builtin.people import require_channel, require_people
+from commands.errors import InvalidInputError, NotFoundError, UnauthorizedError, UnavailableError
+from commands.ports import Authority, Choices, Conversations, Preferences
+from commands.preferences import INSTRUCTIONS_CHARS, Layer, Name, Setting, Slot, subjects_of
+from commands.quoting import quotable, visible
+from commands.spec import Caller, Reply, Values
+from memory.scope import ScopeKeyError, ScopeKind, scope_key
+
+WRITE = "config:write"
+_OFF = "there are no settings of people and channels in this process"
+_NOWHERE = {
+    Layer.THREAD: "this surface has no thread; leave out `--layer` to set it for yourself",
+    Layer.CHANNEL: "this surface has no channel; leave out `--layer` to set it for yourself",
+    Layer.USER: "nobody is known to be asking, so there is nobody to set it for",
+}
+_WHOSE = {Layer.THREAD: "this conversation", Layer.USER: "you", Layer.CHANNEL: "this channel"}
+_CHANNEL_IS_ADMINS = "what holds for a channel is set by admins; your own you can always set (leave out `--layer`)."
+_THREAD_IS_ITS_PEOPLES = "here, only admins set what holds for a conversation; your own you can always set."
+_NOT_YOURS = "you may not change settings."
+
+
+@dataclass(frozen=True, slots=True)
+class Configuring:
+    """What the config commands work with."""
+
+    preferences: Preferences
+    choices: Choices
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigCommands:
+    """The handlers. ``config``: ``None`` in a process without settings; ``conversations`` likewise."""
+
+    config: Configuring | None
+    conversations: Conversations | None
+    authority: Authority
+
+    async def show(self, caller: Caller, values: Values) -> Reply:  # noqa: ARG002 - it takes none
+        config = self._open()
+        kept = await config.preferences.get(subjects_of(caller))
+        return shown(config.choices.in_effect(kept), kept, caller)
+
+    async def set(self, caller: Caller, values: Values) -> Reply:
+        config = self._open()
+        name = name_of(values)
+        slot = await self._writable(caller, layer_of(values), name)
+        value = value_of(name, str(values["value"]), config.choices)
+        setting = await config.preferences.set(
+            slot, value, expected_version=await self._version(config, slot, values), by=caller.id
+        )
+        text = f"⚙️ {name} is `{quotable(value)}` for {_WHOSE[slot.layer]} now."
+        return Reply(_data(setting), text, receipt=f"set {name} of {slot.layer}")
+
+    async def clear(self, caller: Caller, values: Values) -> Reply:
+        config = self._open()
+        slot = await self._writable(caller, layer_of(values), name_of(values))
+        return await self._cleared(config, slot, caller, await self._version(config, slot, values))
+
+    async def instructions(self, caller: Caller, values: Values) -> Reply:
+        """Without a text: what there is. An empty text clears."""
+        config, layer = self._open(), layer_of(values)
+        if values["text"] is None:
+            setting = await _kept(config, _slot(caller, layer, Name.INSTRUCTIONS))
+            text = instructions_text(setting, _WHOSE[layer], caller)
+            return Reply(_data(setting), text, receipt="showed instructions")
+        advice = visible(str(values["text"])).strip()
+        if len(advice) > INSTRUCTIONS_CHARS:
+            raise InvalidInputError(f"instructions may have at most {INSTRUCTIONS_CHARS:,} characters")
+        slot = await self._writable(caller, layer, Name.INSTRUCTIONS)
+        version = await self._version(config, slot, values)
+        if not advice:
+            return await self._cleared(config, slot, caller, version)
+        setting = await config.preferences.set(slot, advice, expected_version=version, by=caller.id)
+        text = f"⚙️ From now on I am given these {len(advice):,} characters as advice for {_WHOSE[layer]}."
+        return Reply(_data(setting), text, receipt=f"set instructions of {layer}")
+
+    async def _cleared(self, config: Configuring, slot: Slot, caller: Caller, version: int) -> Reply:
+        if (await _kept(config, slot)).value is None:
+            raise NotFoundError(f"no {slot.name} is set for {_WHOSE[slot.layer]}")
+        setting = await config.preferences.clear(slot, expected_version=version, by=caller.id)
+        text = f"🧹 {slot.name} is no longer set for {_WHOSE[slot.layer]}."
+        return Reply(_data(setting), text, receipt=f"cleared {slot.name} of {slot.layer}")
+
+    async def _version(self, config: Configuring, slot: Slot, values: Values) -> int:
+        """The one the caller has seen, or the one that stands there now."""
+        asked = version_of(values)
+        return (await _kept(config, slot)).version if asked is None else asked
+
+    async def _writable(self, caller: Caller, layer: Layer, name: Name) -> Slot:
+        """Raises ``CommandError``."""
+        slot = _slot(caller, layer, name)
+        if layer is Layer.USER:
+            await self._require_self(caller)
+        elif layer is Layer.CHANNEL:
+            await require_channel(self.authority, caller, WRITE, _CHANNEL_IS_ADMINS)
+        elif self.conversations is None:
+            await require_channel(self.authority, caller, WRITE, _THREAD_IS_ITS_PEOPLES)
+        else:
+            await require_people(self.conversations, self.authority, caller, WRITE)
+        return slot
+
+    async def _require_self(self, caller: Caller) -> None:
+        try:
+            key = scope_key(ScopeKind.USER, caller.id)
+        except ScopeKeyError as fault:
+            raise UnauthorizedError(_NOT_YOURS, audit_reason="no user") from fault
+        decision = await self.authority.may_touch(caller, WRITE, key)
+        if not decision.is_allowed:
+            raise UnauthorizedError(_NOT_YOURS, audit_reason=decision.reason)
+
+    def _open(self) -> Configuring:
+        if self.config is None:
+            raise UnavailableError(_OFF)
+        return self.config
+
+
+def _slot(caller: Caller, layer: Layer, name: Name) -> Slot:
+    """Only the caller's own place can be named. Raises ``InvalidInputError`` where it has no such layer."""
+    subject = subjects_of(caller).get(layer)
+    if subject is None:
+        raise InvalidInputError(_NOWHERE[layer])
+    return Slot(layer, subject, name)
+
+
+async def _kept(config: Configuring, slot: Slot) -> Setting:
+    settings = await config.preferences.get({slot.layer: slot.subject})
+    return next((each for each in settings if each.slot == slot), Setting(slot, None, 0))
+
+
+def _data(setting: Setting) -> dict[str, str | int | None]:
+    """Without the value: a program has just said it, or asks ``config show``."""
+    return {"layer": setting.slot.layer, "name": setting.slot.name, "version": setting.version}

@@ -1,0 +1,56 @@
+"""What is to be set, checked against what there is. No refusal repeats a value that was not understood."""
+
+import re
+
+from commands.errors import InvalidInputError
+from commands.ports import Choices
+from commands.preferences import CHOSEN, EFFORTS, Layer, Name
+from commands.spec import Values
+
+MODEL_CHARS = 200
+_MODEL = re.compile(r"[^\s/]+/\S+")
+
+
+def name_of(values: Values) -> Name:
+    """Raises ``InvalidInputError``; instructions have a command of their own to be set, and are cleared like others."""
+    word = str(values["name"]).lower()
+    names = CHOSEN if "value" in values else tuple(Name)
+    if word not in names:
+        raise InvalidInputError(f"<name> must be one of {', '.join(names)}")
+    return Name(word)
+
+
+def layer_of(values: Values) -> Layer:
+    return Layer(str(values["layer"]))
+
+
+def version_of(values: Values) -> int | None:
+    version = values["version"]
+    return version if isinstance(version, int) else None
+
+
+def value_of(name: Name, text: str, choices: Choices) -> str:
+    """Raises ``InvalidInputError``."""
+    if name is Name.AGENT:
+        return _agent(text, choices)
+    if name is Name.MODEL:
+        return _model(text, choices)
+    effort = text.lower()
+    if effort not in EFFORTS:
+        raise InvalidInputError(f"an effort is one of {', '.join(EFFORTS)}")
+    return effort
+
+
+def _agent(text: str, choices: Choices) -> str:
+    known = choices.agents()
+    if text not in known:
+        raise InvalidInputError(f"there is no such agent; there are {', '.join(sorted(known))}")
+    return text
+
+
+def _model(text: str, choices: Choices) -> str:
+    if len(text) > MODEL_CHARS or not _MODEL.fullmatch(text):
+        raise InvalidInputError("a model is written `<provider>/<model>`")
+    if not choices.knows_model(text):
+        raise InvalidInputError("no provider of that name is set up; whoever runs me can add one")
+    return text

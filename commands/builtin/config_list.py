@@ -1,0 +1,57 @@
+"""The config commands, each with what it takes."""
+
+from commands.builtin.config import WRITE, ConfigCommands, Configuring
+from commands.ports import Authority, Conversations
+from commands.preferences import Layer
+from commands.spec import Argument, Command, Option
+
+READ = "config:read"
+_NAME = Argument("name", "agent, model or effort")
+_VERSION = Option("version", "only if it is still at this version, as `config show` told it", type="integer", least=0)
+
+
+def config_commands(
+    config: Configuring | None, conversations: Conversations | None, authority: Authority
+) -> list[Command]:
+    """``config`` and ``conversations``: ``None`` in a process that has none."""
+    house = ConfigCommands(config, conversations, authority)
+    return [
+        Command(
+            id="config.show",
+            summary="which agent, model and effort you get here, and why",
+            action=READ,
+            effect="read",
+            handler=house.show,
+        ),
+        Command(
+            id="config.set",
+            summary="choose an agent, a model or an effort",
+            action=WRITE,
+            effect="write",
+            handler=house.set,
+            arguments=(_NAME, Argument("value", "what it is to be")),
+            options=(_layer(Layer.USER, Layer.THREAD, Layer.CHANNEL), _VERSION),
+        ),
+        Command(
+            id="config.clear",
+            summary="take a setting back",
+            action=WRITE,
+            effect="write",
+            handler=house.clear,
+            arguments=(Argument("name", "agent, model, effort or instructions"),),
+            options=(_layer(Layer.USER, Layer.THREAD, Layer.CHANNEL), _VERSION),
+        ),
+        Command(
+            id="config.instructions",
+            summary="advice I am given for you, or for everybody in a channel",
+            action=WRITE,
+            effect="write",
+            handler=house.instructions,
+            arguments=(Argument("text", 'the advice; `""` clears it', is_required=False, is_rest=True, is_raw=True),),
+            options=(_layer(Layer.USER, Layer.CHANNEL), _VERSION),
+        ),
+    ]
+
+
+def _layer(*layers: Layer) -> Option:
+    return Option("layer", "for whom", choices=tuple(layers), default=Layer.USER)

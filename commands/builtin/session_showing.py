@@ -1,0 +1,131 @@
+"""How sessions, tokens and costs read: for people as lines, for programs as data with people's words marked."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from commands.conversations import ConversationStatus, SessionSummary, Spent
+from commands.quoting import cut, one_line, quotable
+from commands.spec import MACHINES, Caller, Json, Reply
+from commands.untrusted import untrusted
+
+SHOWN_CHARS = 80
+PREVIEW_CHARS = 200
+_MICROS = 1_000_000
+
+
+def sessions_reply(sessions: Sequence[SessionSummary], caller: Caller, hint: str, receipt: str = "") -> Reply:
+    """A numbered list with ``hint`` below it."""
+    lines = [f"{number}. {_line(session, caller)}" for number, session in enumerate(sessions, start=1)]
+    data: list[Json] = [session_data(session, caller) for session in sessions]
+    return Reply({"sessions": data}, "\n".join([*lines, "", hint]), receipt=receipt)
+
+
+def session_data(session: SessionSummary, caller: Caller) -> dict[str, Json]:
+    return {
+        "id": session.session_id,
+        "title": None if session.title is None else for_data(session.title, caller),
+        "opening": for_data(session.opening, caller),
+        "createdAt": session.created_at.isoformat(),
+        "lastActiveAt": session.last_active_at.isoformat(),
+        "isCurrent": session.is_current,
+    }
+
+
+def for_data(words: str, caller: Caller) -> str:
+    """People's words for a program, which may hand them to a model."""
+    return untrusted(words) if words and caller.surface in MACHINES else words
+
+
+def for_text(words: str, caller: Caller, chars: int = SHOWN_CHARS) -> str:
+    """People's words in an answer: in a code span, where nothing in them has a meaning; marked on machines."""
+    short = cut(quotable(words), chars)
+    return f"\n{untrusted(cut(one_line(words), chars))}\n" if caller.surface in MACHINES else f"`{short}`"
+
+
+def name_of(session: SessionSummary, caller: Caller) -> str:
+    """Its title, or how it began, or its id."""
+    words = one_line(session.title or session.opening)
+    return for_text(words, caller) if words else f"`{quotable(session.session_id)}`"
+
+
+def status_reply(status: ConversationStatus, caller: Caller) -> Reply:
+    session, spent = status.session, status.spent
+    lines = [
+        f"- session: `{quotable(session.session_id)}`",
+        *([f"- title: {for_text(session.title, caller)}"] if session.title else []),
+        f"- begun: {moment(session.created_at)}, last active {moment(session.last_active_at)}",
+        f"- agent and model: {quotable(status.agent)}, `{quotable(status.model)}`",
+        f"- context: {_context(status)}",
+        f"- tokens: {tokens(spent)}",
+        f"- cost: {cost(spent)}",
+        f"- now: {'a turn is under way' if status.is_running else 'idle'}, {status.waiting} waiting",
+    ]
+    return Reply(_status_data(status, caller), "\n".join(lines))
+
+
+def _status_data(status: ConversationStatus, caller: Caller) -> dict[str, Json]:
+    return {
+        "session": session_data(status.session, caller),
+        "agent": status.agent,
+        "model": status.model,
+        "contextTokens": status.context_tokens,
+        "contextLimitTokens": status.context_limit_tokens,
+        "contextPercent": percent(status),
+        "isRunning": status.is_running,
+        "waiting": status.waiting,
+        "spent": spent_data(status.spent),
+    }
+
+
+def spent_data(spent: Spent) -> dict[str, Json]:
+    return {
+        "turns": spent.turns,
+        "compressions": spent.compressions,
+        "inputTokens": spent.tokens.input,
+        "outputTokens": spent.tokens.output,
+        "cacheReadTokens": spent.tokens.cache_read,
+        "cacheWriteTokens": spent.tokens.cache_write,
+        "costMicrousd": spent.cost_microusd,
+        "costStatus": spent.cost_status,
+    }
+
+
+def tokens(spent: Spent) -> str:
+    kinds = spent.tokens
+    cached = f"{kinds.cache_read:,} from and {kinds.cache_write:,} into the cache"
+    return f"{kinds.input:,} in, {kinds.output:,} out, {cached}"
+
+
+def cost(spent: Spent) -> str:
+    """``$0.0123 (estimated)``, or that it is not known, which is not nothing."""
+    if spent.cost_microusd is None:
+        return "unknown"
+    status = "" if spent.cost_status == "actual" else f" ({spent.cost_status})"
+    return f"${spent.cost_microusd / _MICROS:,.4f}{status}"
+
+
+def percent(status: ConversationStatus) -> int | None:
+    if not status.context_limit_tokens:
+        return None
+    return round(100 * status.context_tokens / status.context_limit_tokens)
+
+
+def count(number: int, noun: str) -> str:
+    """``1 turn``, ``2 turns``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def _context(status: ConversationStatus) -> str:
+    if percent(status) is None:
+        return f"{status.context_tokens:,} tokens; the model's window is not known"
+    return f"{status.context_tokens:,} of {status.context_limit_tokens:,} tokens ({percent(status)} %)"
+
+
+def _line(session: SessionSummary, caller: Caller) -> str:
+    """The id stands last, because it is long and seldom needed."""
+    current = ", the current one" if session.is_current else ""
+    return f"{name_of(session, caller)} {moment(session.last_active_at)}{current} (`{quotable(session.session_id)}`)"

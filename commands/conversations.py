@@ -1,0 +1,87 @@
+"""What is told of conversations: their sessions, how they stand, what they took, and what became of a change."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """Tokens by kind; ``input`` counts what came from no cache."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What turns took."""
+
+    tokens: TokenCounts = TokenCounts()
+    cost_microusd: int | None = None
+    """Millionths of a US dollar; ``None`` when a price is missing, which is not zero."""
+    cost_status: str = "unknown"
+    """``actual``, ``estimated``, ``included`` or ``unknown``."""
+    turns: int = 0
+    compressions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """One incarnation of a conversation, for a list."""
+
+    session_id: str
+    created_at: datetime
+    last_active_at: datetime
+    title: str | None = None
+    opening: str = ""
+    """The first thing a person said in it."""
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationStatus:
+    """How a conversation stands."""
+
+    session: SessionSummary
+    agent: str
+    model: str
+    spent: Spent
+    context_tokens: int
+    context_limit_tokens: int | None
+    """``None`` where the model's window is not known."""
+    is_running: bool
+    waiting: int
+    """Messages in line behind what runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """What a reset did."""
+
+    session: SessionSummary
+    stopped: int
+    """Turns that were under way."""
+    dropped: int
+    """Messages that waited and are no longer answered; each of them was told so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What going back took out of sight; ``turns`` is 0 when there was nothing."""
+
+    turns: int
+    messages: int
+    opening: str
+    """What the person had said in the earliest turn that is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """What compressing did."""
+
+    messages: int
+    """Those that a summary stands for now; 0 when there was too little to compress."""
+    tokens_before: int
+    tokens_after: int
