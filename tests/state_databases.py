@@ -4,26 +4,31 @@ Fixtures: ``state_url`` (an empty database's URL, over SQLite and PostgreSQL), `
 newest schema) and ``database`` (opened, migrated, closed at the end).
 """
 
+import asyncio
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine, insert, select
 
 from app.state.engine import Database
 from app.state.migrating import upgrade
 from app.state.opening import engine_of, open_database
+from app.state.tables import receipts
+from tests.fakes import EPOCH
 
 BACKENDS = ("sqlite", "postgresql")
 _TEMPLATE = "migrated"
 _START_S = 60
+WAIT_S = 20
 _FASTER = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "shared_buffers": "16MB"}
 
 
@@ -140,7 +145,23 @@ def migrated_url(state_backend: str, tmp_path: Path, _servers: Callable[[], Post
     """A database's that has the newest schema."""
     if state_backend == "postgresql":
         return _servers().new(_TEMPLATE)
-    url = f"sqlite:///{tmp_path / 'state.db'}"
+    return _migrated_file(tmp_path)
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """As ``migrated_url``, of a file."""
+    return _migrated_file(tmp_path)
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> str:
+    """As ``migrated_url``, over PostgreSQL."""
+    return postgres.new(_TEMPLATE)
+
+
+def _migrated_file(folder: Path) -> str:
+    url = f"sqlite:///{folder / 'state.db'}"
     with disposing(engine_of(url)) as engine:
         upgrade(engine)
     return url
@@ -159,3 +180,39 @@ def disposing(engine: Engine) -> Generator[Engine]:
         yield engine
     finally:
         engine.dispose()
+
+
+def noting(*words: str) -> Callable[[Connection], None]:
+    """A write of one row for each word."""
+
+    def work(connection: Connection) -> None:
+        for word in words:
+            row = {"command_id": word, "caller_id": "U1", "is_ok": True, "summary": "", "at": EPOCH}
+            connection.execute(insert(receipts).values(row))
+
+    return work
+
+
+def noted(connection: Connection) -> list[str]:
+    return list(connection.scalars(select(receipts.c.command_id).order_by(receipts.c.id)))
+
+
+class Gate:
+    """Holds up the writer, so that what is handed in meanwhile shares a commit."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._opened = threading.Event()
+
+    async def gathered(self, *works: Callable[[Connection], object]) -> Sequence[object]:
+        holding = asyncio.ensure_future(self._database.write(self._hold))
+        await asyncio.sleep(0)
+        gathering = [asyncio.ensure_future(self._database.write(work)) for work in works]
+        await asyncio.sleep(0)
+        self._opened.set()
+        async with asyncio.timeout(WAIT_S):
+            await holding
+            return await asyncio.gather(*gathering, return_exceptions=True)
+
+    def _hold(self, _connection: Connection) -> None:
+        assert self._opened.wait(WAIT_S)

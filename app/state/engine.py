@@ -2,22 +2,30 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock
+from threading import Condition
 from typing import Any, TypeVar
 
+import structlog
 from sqlalchemy import Connection, Engine
 
-from app.state.errors import StateError, mapped
+from app.clock import Clock, SystemClock
+from app.state.errors import StateBusyError, StateError, StateIndexDamagedError, StateUnreachableError, mapped
+
+_log = structlog.stdlib.get_logger(__name__)
 
 T = TypeVar("T")
 
+STATE_INDEX_REBUILT = "state_index_rebuilt"
 BATCH = 256
 """Writes that share one commit at most. A commit is a wait for the disk, so those who come meanwhile go together."""
 READERS = 2
+REBUILD_EVERY_S = 300.0
+"""An index that is damaged again sooner than this has a cause that making it anew does not remove."""
 WRITES = "switchboard_writes"
 """The execution option of a connection that is going to write."""
 
@@ -35,51 +43,46 @@ class Database:
     carried out in the order they were handed in. A function may be carried out again from the start when a neighbour
     in its commit failed, so it must have no effect but on the database. ``read`` sees every write that has returned.
     Both raise ``StateError``'s tree for the database's own faults, and whatever the function raises for the rest.
+    A caller who stops waiting undoes nothing.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, clock: Clock | None = None) -> None:
         self.engine = engine
+        self._clock = clock or SystemClock()
         self._writing = engine.execution_options(**{WRITES: True})
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="state_writer")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="state_reader")
-        self._guard = Lock()
+        self._changed = Condition()
         self._waiting: deque[_Job] = deque()
         self._in_flight = 0
         self._is_closed = False
+        self._rebuilt_at_s: float | None = None
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         outcome: Future[T] = Future()
         outcome.set_running_or_notify_cancel()  # a caller who no longer waits does not undo what was handed in
-        with self._guard:
+        with self._changed:
             self._check_open()
             self._waiting.append(_Job(work, outcome))
-            if self._in_flight == 0:
-                self._submit_waiting()
+            batches = self._taken()
+        self._submit(batches)
         return await asyncio.wrap_future(outcome)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        with self._guard:
+        with self._changed:
             self._check_open()
             reading = self._readers.submit(self._read, work)
         return await asyncio.wrap_future(reading)
 
     async def aclose(self) -> None:
         """Returns once everything that was handed in has been carried out."""
-        with self._guard:
-            if self._is_closed:
-                return
+        with self._changed:
             self._is_closed = True
         await asyncio.to_thread(self._finish)
 
     def _finish(self) -> None:
-        while True:
-            with self._guard:
-                outcomes = [job.outcome for job in self._waiting]
-                is_idle = self._in_flight == 0
-            if is_idle and not outcomes:
-                break
-            # The writer's thread takes one thing after the other: what comes back from here follows all of them.
-            self._writer.submit(_nothing).result()
+        with self._changed:
+            self._changed.wait_for(lambda: self._in_flight == 0 and not self._waiting)
         self._writer.shutdown()
         self._readers.shutdown()
         self.engine.dispose()
@@ -92,36 +95,70 @@ class Database:
         with mapped(), self.engine.connect() as connection:
             return work(connection)
 
-    def _submit_waiting(self) -> None:
-        """With the guard held: hand the writer what has gathered."""
+    def _taken(self) -> list[list[_Job]]:
+        """With the lock held: what the writer is to do next, unless it is busy already."""
+        if self._in_flight or not self._waiting:
+            return []
         batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
-        if batch:
-            self._submit(batch)
+        self._in_flight = 1
+        return [batch]
 
-    def _submit(self, batch: list[_Job]) -> None:
-        self._in_flight += 1
-        self._writer.submit(self._carry_out, batch).add_done_callback(partial(self._done, batch))
+    def _submit(self, batches: Sequence[list[_Job]]) -> None:
+        """Without the lock: what is done before anybody looks is reported here and now."""
+        for batch in batches:
+            self._writer.submit(self._carry_out, batch).add_done_callback(partial(self._done, batch))
 
     def _carry_out(self, batch: list[_Job]) -> list[Any]:
+        try:
+            return self._committed(batch)
+        except StateIndexDamagedError:
+            if not self._may_rebuild():
+                raise
+        self._rebuild()
+        return self._committed(batch)
+
+    def _committed(self, batch: list[_Job]) -> list[Any]:
         with mapped(), self._writing.begin() as connection:
             return [job.work(connection) for job in batch]
 
     def _done(self, batch: list[_Job], carried_out: Future[list[Any]]) -> None:
-        """In the writer's thread. A failure undoes the whole batch, so its members are tried one by one."""
+        """A failure undoes the whole batch, so its members are tried one by one, unless the fault is nobody's own."""
         fault = carried_out.exception()
-        with self._guard:
-            if fault is not None and len(batch) > 1:
-                for job in batch:
-                    self._submit([job])
-            self._in_flight -= 1
-            if self._in_flight == 0:
-                self._submit_waiting()
         if fault is None:
             for job, value in zip(batch, carried_out.result(), strict=True):
                 job.outcome.set_result(value)
-        elif len(batch) == 1:
-            batch[0].outcome.set_exception(fault)
+        elif len(batch) == 1 or isinstance(fault, _SHARED):
+            for job in batch:
+                job.outcome.set_exception(copy(fault))
+        else:
+            with self._changed:
+                self._in_flight += len(batch) - 1
+            self._submit([[job] for job in batch])
+            return
+        with self._changed:
+            self._in_flight -= 1
+            batches = self._taken()
+            self._changed.notify_all()
+        self._submit(batches)
+
+    def _may_rebuild(self) -> bool:
+        now_s = self._clock.monotonic()
+        is_early = self._rebuilt_at_s is not None and now_s < self._rebuilt_at_s + REBUILD_EVERY_S
+        if not is_early:
+            self._rebuilt_at_s = now_s
+        return not is_early
+
+    def _rebuild(self) -> None:
+        with mapped():
+            rebuild_index(self._writing)
+        _log.warning(STATE_INDEX_REBUILT)
 
 
-def _nothing() -> None:
-    """Takes its place in a line."""
+_SHARED = (StateBusyError, StateUnreachableError)
+"""Faults of the whole commit. After a broken connection it may have been kept, so trying again could do it twice."""
+
+
+def rebuild_index(engine: Engine) -> None:
+    """Makes SQLite's full-text index anew from the table it is about."""
+    with engine.execution_options(**{WRITES: True}).begin() as connection:
+        connection.exec_driver_sql("INSERT INTO transcript_fts(transcript_fts) VALUES ('rebuild')")

@@ -1,19 +1,26 @@
-"""Opening the state database: where it is, how its connections behave, its schema brought up to date."""
+"""Opening the state database: where it is, how its connections behave, its soundness and its schema."""
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
 
+from app.clock import Clock
+from app.errors import ConfigurationError
 from app.state.engine import WRITES, Database
 from app.state.errors import mapped
 from app.state.migrating import upgrade
 
 FILE_NAME = "state.db"
 BUSY_MS = 5_000
+CONNECT_S = 10
+STATEMENT_MS = 60_000
+_LIVENESS = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+"""A server that is no longer there is noticed within about half a minute (postgresql.org, libpq-connect)."""
 
 
 def default_url(data_dir: Path) -> str:
@@ -21,33 +28,73 @@ def default_url(data_dir: Path) -> str:
 
 
 @asynccontextmanager
-async def open_database(url: str) -> AsyncGenerator[Database]:
-    """The database at ``url`` (SQLite or PostgreSQL), with the newest schema. Raises ``StateError``'s tree."""
+async def open_database(url: str, clock: Clock | None = None) -> AsyncGenerator[Database]:
+    """The database at ``url`` (SQLite or PostgreSQL), with the newest schema.
+
+    Raises ``StateError``'s tree, and ``ConfigurationError`` for a URL or a schema that this program cannot use.
+    """
     engine = await asyncio.to_thread(_opened, url)
-    database = Database(engine)
+    database = Database(engine, clock)
     try:
         yield database
     finally:
         await database.aclose()
 
 
+def file_of(url: str) -> Path | None:
+    """Where the database is, when it is a file. Raises ``ConfigurationError`` for a URL that is of no use here."""
+    where = _parsed(url)
+    if where.get_backend_name() != "sqlite":
+        return None
+    if not where.database or where.database == ":memory:":
+        raise ConfigurationError("state.url names no file: a database in memory is gone with the process")
+    return Path(where.database)
+
+
 def engine_of(url: str) -> Engine:
-    """An engine whose connections are set up; nothing is opened yet."""
-    where = make_url(url)
-    if where.get_backend_name() == "sqlite":
-        if where.database and where.database != ":memory:":
-            Path(where.database).parent.mkdir(parents=True, exist_ok=True)
-        engine = create_engine(where, connect_args={"check_same_thread": False, "timeout": BUSY_MS / 1000})
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+    """An engine whose connections are set up; nothing is opened yet. Raises ``ConfigurationError``."""
+    file = file_of(url)
+    if file is None:
+        where = _parsed(url).set(drivername="postgresql+psycopg")
+        liveness = {"connect_timeout": CONNECT_S, **_LIVENESS}
+        engine = create_engine(where, hide_parameters=True, pool_pre_ping=True, connect_args=liveness)
+        event.listen(engine, "connect", _prepare_postgresql)
         return engine
-    return create_engine(where.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+    where = URL.create("sqlite", database=str(file))
+    settings = {"check_same_thread": False, "timeout": BUSY_MS / 1000}
+    engine = create_engine(where, hide_parameters=True, connect_args=settings)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as exc:
+        raise ConfigurationError(f"state.url: the folder {folder} cannot be made: {exc.strerror}") from exc
+
+
+def _parsed(url: str) -> URL:
+    """Without a chain: what cannot be parsed may hold a password."""
+    try:
+        where = make_url(url)
+    except (ArgumentError, ValueError):
+        raise ConfigurationError("state.url is no database URL; write sqlite:///… or postgresql://…") from None
+    if where.get_backend_name() not in {"sqlite", "postgresql", "postgres"}:
+        raise ConfigurationError(f"state.url: {where.get_backend_name()} is not supported, sqlite and postgresql are")
+    return where
 
 
 def _opened(url: str) -> Engine:
     engine = engine_of(url)
-    with mapped():
+    file = file_of(url)
+    if file is not None:
+        _make_folder(file.parent)
+    with ExitStack() as on_failure, mapped():
+        on_failure.callback(engine.dispose)
         upgrade(engine)
+        on_failure.pop_all()
     return engine
 
 
@@ -64,3 +111,11 @@ def _begin_sqlite(connection: Connection) -> None:
     """A writer takes its place at once: a reader that turns into a writer cannot wait for another one."""
     is_writer = connection.get_execution_options().get(WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writer else "BEGIN")
+
+
+def _prepare_postgresql(connection: Any, _record: object) -> None:
+    """No statement waits without end. Set here and not in the URL, which poolers in between may refuse."""
+    connection.autocommit = True
+    connection.execute(f"SET lock_timeout = {BUSY_MS}")
+    connection.execute(f"SET statement_timeout = {STATEMENT_MS}")
+    connection.autocommit = False
