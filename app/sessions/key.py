@@ -112,6 +112,7 @@ def canonical_whatsapp_id(identifier: str) -> str:
     An id of another server (``…@lid``) is no phone number and stays as it is; so does what is no number at all.
     """
     name, _, server = identifier.strip().partition("@")
+    name = name.strip()
     if server == "g.us":
         return name
     if server not in ("", "s.whatsapp.net", "c.us"):
