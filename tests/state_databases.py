@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -23,8 +24,8 @@ from app.state.engine import Database
 from app.state.migrating import upgrade
 from app.state.opening import engine_of, open_database
 from app.state.tables import receipts
-from tests.fakes import EPOCH
 
+MOMENT = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 BACKENDS = ("sqlite", "postgresql")
 _TEMPLATE = "migrated"
 _START_S = 60
@@ -187,7 +188,7 @@ def noting(*words: str) -> Callable[[Connection], None]:
 
     def work(connection: Connection) -> None:
         for word in words:
-            row = {"command_id": word, "caller_id": "U1", "is_ok": True, "summary": "", "at": EPOCH}
+            row = {"command_id": word, "caller_id": "U1", "is_ok": True, "summary": "", "at": MOMENT}
             connection.execute(insert(receipts).values(row))
 
     return work

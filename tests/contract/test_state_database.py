@@ -12,8 +12,7 @@ from app.state.engine import BATCH, Database
 from app.state.errors import StateError
 from app.state.opening import open_database
 from app.state.tables import boots, receipts, sessions
-from tests.fakes import EPOCH
-from tests.state_databases import Gate, noted, noting
+from tests.state_databases import MOMENT, Gate, noted, noting
 
 WAIT_S = 20
 
@@ -79,7 +78,7 @@ async def test_a_function_may_handle_what_the_database_refuses(database: Databas
 
     def twice(connection: Connection) -> str:
         noting("kept")(connection)
-        row = {"session_id": "s", "session_key": "k", "created_at": EPOCH, "last_active_at": EPOCH}
+        row = {"session_id": "s", "session_key": "k", "created_at": MOMENT, "last_active_at": MOMENT}
         connection.execute(insert(sessions).values(row))
         try:
             with connection.begin_nested():
@@ -136,7 +135,7 @@ async def test_a_closed_database_refuses(database: Database) -> None:
 
 
 async def test_counted_keys_grow_and_moments_are_exact(database: Database) -> None:
-    moment = EPOCH.replace(microsecond=123_457)
+    moment = MOMENT.replace(microsecond=123_457)
 
     def boot(connection: Connection) -> int:
         return connection.execute(insert(boots).values(started_at=moment).returning(boots.c.id)).scalar_one()
@@ -160,7 +159,7 @@ async def test_no_error_tells_what_was_written(database: Database) -> None:
 
 
 def naming(key: str) -> Callable[[Connection], object]:
-    row = {"session_id": key, "session_key": "k", "created_at": EPOCH, "last_active_at": EPOCH}
+    row = {"session_id": key, "session_key": "k", "created_at": MOMENT, "last_active_at": MOMENT}
     return lambda connection: connection.execute(insert(sessions).values(row))
 
 

@@ -2,14 +2,16 @@
 
 import asyncio
 import sqlite3
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import Connection, event, text
+from blockbuster import BlockBuster
+from sqlalchemy import Connection, Engine, event, text
 
 from app.errors import ConfigurationError
 from app.state.engine import Database
@@ -39,19 +41,18 @@ def prepared(url: str, *statements: str) -> Database:
 async def test_a_file_that_another_one_holds_is_busy_for_everybody_at_once(sqlite_url: str) -> None:
     """The wait is spent once for a whole commit, not once for each member."""
     impatient = await asyncio.to_thread(prepared, sqlite_url, "PRAGMA busy_timeout = 20")
-    begins = 0
+    statements: list[str] = []
 
-    def count(_connection: Connection) -> None:
-        nonlocal begins
-        begins += 1
+    def trace(connection: sqlite3.Connection, _record: object) -> None:
+        connection.set_trace_callback(statements.append)
 
+    event.listen(impatient.engine, "connect", trace)
     with closing(sqlite3.connect(file_of(sqlite_url) or "", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        event.listen(impatient.engine, "begin", count)
         outcomes = await asyncio.gather(*[impatient.write(noting("a")) for _ in range(20)], return_exceptions=True)
         assert {type(outcome) for outcome in outcomes} == {StateBusyError}
         assert len({id(outcome) for outcome in outcomes}) == 20
-        assert begins <= 3
+        assert 1 <= statements.count("BEGIN IMMEDIATE") <= 3
         other.execute("ROLLBACK")
     await impatient.write(noting("c"))
     assert await impatient.read(noted) == ["c"]
@@ -204,24 +205,42 @@ async def test_a_file_that_cannot_be_opened_is_told_as_such(tmp_path: Path) -> N
             pass
 
 
-@pytest.fixture
-def hasty_threads() -> Iterator[None]:
-    """Threads take turns so often that a write may be done before the one who handed it in has looked away."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
+class PromptExecutor(ThreadPoolExecutor):
+    """Is done with a piece of work before the one who handed it in can say whom to tell."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done = super().submit(fn, *args, **kwargs)
+        wait([done], WAIT_S)
+        return done
 
 
-@pytest.mark.usefixtures("hasty_threads")
+class PromptDatabase(Database):
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self._writer = PromptExecutor(1)
+
+
+async def test_a_write_that_ends_at_once_is_reported_all_the_same(
+    sqlite_url: str, loop_stays_free: BlockBuster
+) -> None:
+    loop_stays_free.deactivate()  # waiting is the point here
+    database = PromptDatabase(await asyncio.to_thread(engine_of, sqlite_url))
+    async with asyncio.timeout(WAIT_S):
+        await database.write(noting("a"))
+        with pytest.raises(ZeroDivisionError):
+            await database.write(fail)
+        assert await database.read(noted) == ["a"]
+    await database.aclose()
+
+
 async def test_every_write_ends_however_soon_it_fails(sqlite_url: str) -> None:
     database = await asyncio.to_thread(prepared, sqlite_url)
-
-    def fail(_connection: Connection) -> None:
-        raise ZeroDivisionError
-
     for _ in range(50):
         async with asyncio.timeout(WAIT_S):
             outcomes = await asyncio.gather(*[database.write(fail) for _ in range(20)], return_exceptions=True)
         assert {type(outcome) for outcome in outcomes} == {ZeroDivisionError}
     await database.aclose()
+
+
+def fail(_connection: Connection) -> None:
+    raise ZeroDivisionError
