@@ -6,12 +6,12 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from app.channel import ThreadKey
 from app.sessions.entry import Cost, ResumeReason, SessionEntry, SessionId, SessionKey, Tokens
-from app.sessions.source import ChatType, SessionSource, SourceError
+from app.sessions.source import ChatType, SessionSource
 from app.state.tables import routes
 from memory.text import storable
 
@@ -147,6 +147,6 @@ def _entry(row: Row[Any]) -> SessionEntry:
 def _origin(kept: str | None) -> SessionSource | None:
     """``None`` also for what makes no source: whose the conversation is, the key tells."""
     if kept is not None:
-        with suppress(ValidationError, SourceError):
-            return SessionSource.from_dict(_OBJECT.validate_json(kept))
+        with suppress(ValueError):  # of all three
+            return SessionSource.from_dict(_OBJECT.validate_python(json.loads(kept)))
     return None
