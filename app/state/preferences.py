@@ -74,8 +74,8 @@ def _put(connection: Connection, slot: Slot, expected_version: int, content: dic
     key = {"layer": slot.layer.value, "subject": slot.subject, "name": slot.name.value}
     if expected_version == 0:
         dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-        statement = dialect.insert(overrides).values(key | content).on_conflict_do_nothing()
-        return connection.execute(statement).rowcount == 1
+        inserted = dialect.insert(overrides).values(key | content).on_conflict_do_nothing()
+        return connection.scalar(inserted.returning(overrides.c.version)) is not None
     columns = overrides.c
     is_it = and_(*(columns[name] == value for name, value in key.items()), columns.version == expected_version)
-    return connection.execute(update(overrides).where(is_it).values(content)).rowcount == 1
+    return connection.scalar(update(overrides).where(is_it).values(content).returning(columns.version)) is not None

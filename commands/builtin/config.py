@@ -86,9 +86,9 @@ class ConfigCommands:
 
     async def _cleared(self, config: Configuring, slot: Slot, caller: Caller, version: int) -> Reply:
         if (await _kept(config, slot)).value is None:
-            raise NotFoundError(f"no {slot.name} is set for {_WHOSE[slot.layer]}")
+            raise NotFoundError(f"{slot.name}: nothing is set for {_WHOSE[slot.layer]}")
         setting = await config.preferences.clear(slot, expected_version=version, by=caller.id)
-        text = f"🧹 {slot.name} is no longer set for {_WHOSE[slot.layer]}."
+        text = f"🧹 {slot.name}: no longer set for {_WHOSE[slot.layer]}."
         return Reply(_data(setting), text, receipt=f"cleared {slot.name} of {slot.layer}")
 
     async def _version(self, config: Configuring, slot: Slot, values: Values) -> int:

@@ -11,6 +11,10 @@ _TITLE = Argument("title", "a name for it", is_required=False, is_rest=True, is_
 def session_commands(conversations: Conversations | None, authority: Authority) -> list[Command]:
     """``conversations``: ``None`` in a process that has none."""
     house = SessionCommands(conversations, authority)
+    return [*_of_sessions(house), *_of_turns(house), *_of_figures(house)]
+
+
+def _of_sessions(house: SessionCommands) -> list[Command]:
     return [
         _command("new", "begin anew; what was said is kept", house.new, "write", _TITLE),
         _command("reset", "the same as new", house.new, "write", _TITLE),
@@ -32,6 +36,14 @@ def session_commands(conversations: Conversations | None, authority: Authority) 
             Argument("words", "only those with all of these words", is_required=False, is_rest=True),
             shorts=(),
         ),
+        _command(
+            "title", "name this session", house.title, "write", Argument("text", "the name", is_rest=True, is_raw=True)
+        ),
+    ]
+
+
+def _of_turns(house: SessionCommands) -> list[Command]:
+    return [
         _command("retry", "answer the last message once more", house.retry, "write", waits=True),
         _command(
             "undo",
@@ -57,6 +69,11 @@ def session_commands(conversations: Conversations | None, authority: Authority) 
             Argument("text", "what to answer", is_rest=True, is_raw=True),
             shorts=("queue", "q"),
         ),
+    ]
+
+
+def _of_figures(house: SessionCommands) -> list[Command]:
+    return [
         _command("status", "how this conversation stands", house.status, "read"),
         _command(
             "usage",
@@ -65,9 +82,6 @@ def session_commands(conversations: Conversations | None, authority: Authority) 
             "read",
             Option("of", "whose turns", choices=("conversation", "me")),
             Option("days", "of the last so many days", type="integer", least=1, most=366),
-        ),
-        _command(
-            "title", "name this session", house.title, "write", Argument("text", "the name", is_rest=True, is_raw=True)
         ),
     ]
 

@@ -78,7 +78,7 @@ def command(command_id: str, action: str, effect: Effect = "read") -> Command:
 
 HELP, STATUS = command("help.show", "help:read"), command("status.show", "status:read")
 LIST, FORGET = command("memory.list", "memory:read"), command("memory.forget", "memory:write", "write")
-SET = command("config.set", "config:write", "write")
+SET = command("invented.set", "invented:write", "write")
 
 
 def chat(user: str, channel: str | None = GENERAL) -> Caller:

@@ -35,7 +35,15 @@ SCOPES = {
     ResourceKind.ORG: ("acme", "rival"),
     ResourceKind.REPO: ("acme/site",),
 }
-ACTIONS = ("memory:read", "memory:write", "memory:recall", "memory:reflect", "memory:invented")
+ACTIONS = (
+    "memory:read",
+    "memory:write",
+    "memory:recall",
+    "memory:reflect",
+    "memory:invented",
+    "config:write",
+    "session:write",
+)
 
 
 def worlds(kind: ResourceKind) -> Iterator[tuple[Actor, str, Resource, Place]]:
@@ -52,11 +60,11 @@ def worlds(kind: ResourceKind) -> Iterator[tuple[Actor, str, Resource, Place]]:
     yield from product(actors, ACTIONS, resources, places)
 
 
-def test_a_persons_memory_is_open_to_that_person_alone() -> None:
+def test_a_persons_memory_and_settings_are_open_to_that_person_alone() -> None:
     """Section 25: another user's scope is refused for everyone, admins included."""
     for actor, action, resource, place in worlds(ResourceKind.USER):
         expected = (
-            action in {"memory:read", "memory:write"}
+            action in {"memory:read", "memory:write", "config:write"}
             and resource.id == actor.id
             and actor.is_welcome
             and actor.kind is not ActorKind.NOBODY
@@ -78,7 +86,7 @@ def test_the_organisations_memory_never_reaches_strangers_nor_places_they_read()
         assert decide(POLICY, actor, action, resource, place).is_allowed is expected
 
 
-def test_a_channels_memory_is_open_where_the_channel_is() -> None:
+def test_a_channels_memory_is_open_where_the_channel_is_and_admins_set_what_holds_in_the_one_they_are_in() -> None:
     persons = {ActorKind.MEMBER, ActorKind.GUEST, ActorKind.EXTERNAL, ActorKind.UNKNOWN}
     for actor, action, resource, place in worlds(ResourceKind.CHANNEL):
         is_here = resource.id == place.channel_id
@@ -89,7 +97,12 @@ def test_a_channels_memory_is_open_where_the_channel_is() -> None:
             or actor.kind is ActorKind.OPERATOR
         )
         may_write = actor.kind in {ActorKind.MEMBER, ActorKind.OPERATOR} and actor.is_admin
-        expected = {"memory:read": may_read, "memory:write": may_write}.get(action, False)
+        expected = {
+            "memory:read": may_read,
+            "memory:write": may_write,
+            "config:write": may_write and is_here,
+            "session:write": may_write and is_here,
+        }.get(action, False)
         assert decide(POLICY, actor, action, resource, place).is_allowed is expected
 
 
@@ -281,3 +294,13 @@ def test_an_id_alone_tells_only_what_is_certain() -> None:
     assert known_facts("slack:G1") == ChannelFacts(Visibility.PRIVATE, is_ext_shared=None)
     for unknown in ("slack:C1", "slack:", "", "C1", "httpx:default"):
         assert known_facts(unknown) == ChannelFacts(Visibility.UNKNOWN, is_ext_shared=None)
+
+
+@pytest.mark.parametrize("action", ["session:read", "session:write", "config:read", "config:write"])
+def test_conversations_and_settings_have_commands_for_everybody_who_is_welcome(action: str) -> None:
+    command = Resource(ResourceKind.COMMAND, "session.stop")
+    for kind in ActorKind:
+        for is_welcome in (True, False):
+            actor = Actor(ME, kind, is_welcome=is_welcome)
+            allowed = decide(POLICY, actor, action, command, Place("acme")).is_allowed
+            assert allowed is (is_welcome and kind is not ActorKind.NOBODY)

@@ -1,0 +1,102 @@
+"""What a message asks for about its own answer: what is taken, what is refused, and that the rest stays as it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.dispatch.directives import Directed, Refused, directives
+from app.dispatch.resolve import Wish
+
+AGENTS = ("coder", "general")
+SECRET = "hunter2sesame"
+
+runs = st.permutations(["agent:coder", "model:test/big:1", "effort:low"]).flatmap(
+    lambda all_three: st.integers(1, 3).map(lambda number: all_three[:number])
+)
+gaps = st.sampled_from([" ", "\n", "  ", " \n\t"])
+
+
+def read(text: str) -> Directed | Refused:
+    return directives(text, AGENTS, lambda reference: reference.startswith("test/"))
+
+
+@pytest.mark.parametrize(
+    ("text", "wish", "rest"),
+    [
+        ("agent:coder fix it", Wish(agent="coder"), "fix it"),
+        ("  agent:coder fix it", Wish(agent="coder"), "fix it"),
+        ("effort:high agent:coder model:test/a/b:1 x", Wish("coder", "test/a/b:1", "high"), "x"),
+        ("Agent:coder\nEFFORT:High\n\n  def f():\n    pass\n", Wish("coder", None, "high"), "\n  def f():\n    pass\n"),
+        ("effort:low   x", Wish(effort="low"), "  x"),
+        ("effort:low", Wish(effort="low"), ""),
+        ("effort:low\n", Wish(effort="low"), ""),
+        ("effort:low model: what is it?", Wish(effort="low"), "model: what is it?"),
+        ("effort:low x effort:high", Wish(effort="low"), "x effort:high"),
+    ],
+)
+def test_directives_are_taken_from_the_start_of_a_message(text: str, wish: Wish, rest: str) -> None:
+    assert read(text) == Directed(wish, rest)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "model: what is it?",
+        "agent : coder",
+        "agent:",
+        "Which agent:coder do you mean?",
+        "x\neffort:low",
+        "effort low",
+        "effort=low please",
+        "`agent:coder`",
+        "reagent:coder",
+        "my-model:test/a",
+        "the effort:high road",
+        "budget:5 do it",
+    ],
+)
+def test_everything_else_is_the_message(text: str) -> None:
+    assert read(text) == Directed(Wish(), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"agent:{SECRET} hi", "I have no such agent. `agent:` takes one of coder, general."),
+        ("agent:Coder hi", "I have no such agent. `agent:` takes one of coder, general."),
+        (f"model:{SECRET} hi", "`model:` takes a model as `<provider>/<model>`."),
+        ("model:/x hi", "`model:` takes a model as `<provider>/<model>`."),
+        ("model:test/ hi", "`model:` takes a model as `<provider>/<model>`."),
+        (f"model:{SECRET}/x hi", "`model:` names a provider that is not set up here."),
+        (f"effort:{SECRET}", "`effort:` takes low, medium or high."),
+        ("effort:low effort:low x", "`effort:` stands there twice; once is enough."),
+        ("effort:low\nagent:coder AGENT:general", "`agent:` stands there twice; once is enough."),
+    ],
+)
+def test_a_directive_that_cannot_be_followed_is_refused_without_its_value(text: str, reason: str) -> None:
+    assert read(text) == Refused(reason)
+
+
+@given(text=st.text(alphabet=st.sampled_from("agentmodlf:/ \n\txé"), max_size=40))
+def test_a_text_without_directives_comes_back_byte_for_byte(text: str) -> None:
+    start = text.lstrip().lower()
+    found = read(text)
+    if not start.startswith(("agent:", "model:", "effort:")):
+        assert found == Directed(Wish(), text)
+
+
+@given(run=runs, gap=gaps, separator=st.sampled_from([" ", "\n", "\t"]), text=st.text(max_size=40))
+def test_what_follows_the_directives_is_untouched(run: list[str], gap: str, separator: str, text: str) -> None:
+    if not text.lstrip().lower().startswith(("agent:", "model:", "effort:")):
+        found = read(f"{gap.join(run)}{separator}{text}")
+        assert isinstance(found, Directed)
+        assert found.text == text
+        asked = (found.wish.agent, found.wish.model, found.wish.effort)
+        assert sum(part is not None for part in asked) == len(run)
+
+
+def test_the_longest_message_is_read_as_fast_as_any() -> None:
+    text = " " * 50_000 + "agent:" + "x" * 50_000
+    assert read(text) == Refused("I have no such agent. `agent:` takes one of coder, general.")
