@@ -50,6 +50,16 @@ class SessionStore(Protocol):
         """Back to an earlier session of the key; ``None`` when it has no such session or is not at ``expected``."""
         ...
 
+    async def fork(
+        self, key: SessionKey, origin: SessionId, *, expected: SessionId | None = None, watermark: str | None = None
+    ) -> SessionEntry | None:
+        """A new session under the key that goes on from where ``origin``, of any key, stands; that one stays as it is.
+
+        ``None`` when there is no such session, or the key is not at ``expected``. Raises
+        ``TranscriptUnreadableError``; then nothing has changed.
+        """
+        ...
+
     async def suspend(self, key: SessionKey) -> None: ...
 
     async def mark_resume_pending(self, key: SessionKey, reason: ResumeReason) -> None:
@@ -69,7 +79,10 @@ class SessionStore(Protocol):
     async def end_turn(self, key: SessionKey, token: str) -> bool: ...
 
     async def prune(self, max_age_days: int, *, keep: Collection[SessionKey] = ()) -> int:
-        """Drop entries (never transcripts) older than that, except suspended ones and ``keep``; how many."""
+        """Drop entries (never transcripts) older than that; how many. Suspended ones stay, those at work, and ``keep``.
+
+        A conversation that is taken up again afterwards goes on in the session it was left at; its counts are lost.
+        """
         ...
 
     async def list_sessions(self, *, active_since: datetime | None = None, limit: int = 100) -> Sequence[SessionEntry]:
@@ -106,6 +119,14 @@ class SessionStore(Protocol):
 
     async def sessions_of(self, keys: Collection[SessionKey], *, limit: int = 10) -> Sequence[PastSession]:
         """Incarnations under these keys, latest activity first, the current one included."""
+        ...
+
+    async def speakers(self, keys: Collection[SessionKey]) -> frozenset[str]:
+        """Ids of all who ever said something to the bot in sessions of ``keys``, taken back or not."""
+        ...
+
+    async def keys_within(self, stem: str, *, speaker: str | None = None) -> Sequence[SessionKey]:
+        """Keys that are ``stem`` or go on from it with another part; those in which ``speaker`` is one, if given."""
         ...
 
     async def set_title(self, session_id: SessionId, title: str) -> None:

@@ -83,7 +83,7 @@ async def test_sessions_that_ended_are_found_as_well(store: StateSessions, sessi
 
 async def test_the_better_line_comes_first_and_the_newer_of_equals(store: StateSessions, session: SessionId) -> None:
     filler = " ".join(f"filler{number}" for number in range(300))
-    await store.append(session, [said(f"door {filler}"), said("door door door")])
+    await store.append(session, [said("door door door"), said(f"door {filler}")])
     assert found(await store.search("door", [KEY]))[0] == "door door door"
     later = EPOCH + timedelta(seconds=1)
     await store.append(session, [said("window", at=EPOCH), said("window", at=later)])

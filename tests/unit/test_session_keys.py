@@ -228,6 +228,7 @@ def test_a_colon_in_an_id_is_escaped() -> None:
     meant = source("matrix", GROUP, "room", thread_id="1", user_id="mallory")
     assert per_user.key(forged) == "agent:main:matrix:group:room%3A1:mallory"
     assert per_user.key(forged) != per_user.key(meant)
+    assert per_user.key(replace(forged, chat_id="room%3A1")) == "agent:main:matrix:group:room%253A1:mallory"
 
 
 @pytest.mark.parametrize(
@@ -313,6 +314,11 @@ def test_every_message_at_the_top_of_a_dm_begins_a_session_unless_it_is_switched
     assert source_of(reply, dm_top_level_threads_as_sessions=False).thread_id == "1.1"
     in_channel = slack_message("C1", "1.1")
     assert source_of(in_channel, dm_top_level_threads_as_sessions=False).thread_id == "1.1"
+
+
+def test_a_program_speaks_in_a_channel_whatever_its_name() -> None:
+    asked = replace(message(), channel_id=ChannelId("http:Deploys"), thread_key=ThreadKey("http:Deploys:1"))
+    assert source_of(asked).chat_type is CHANNEL
 
 
 def test_a_program_has_no_workspace() -> None:
