@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import structlog
 from starlette.routing import BaseRoute
 
-from app.background import Background, beside
-from app.dispatch.dispatcher import Dispatcher
+from app.background import beside
+from app.continuity import Continuity
 from app.http.surface import serving, surface
 from app.slack.socket import SlackSocket
 
 APPLICATION_READY = "application_ready"
-APPLICATION_DRAINED = "application_drained"
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -32,20 +31,17 @@ class Application:
 
     def __init__(
         self,
-        dispatcher: Dispatcher,
-        background: Background,
+        continuity: Continuity,
         address: Address,
         *,
         socket: SlackSocket | None,
         routes: Sequence[BaseRoute] = (),
-        drain_s: float,
     ) -> None:
-        self.dispatcher = dispatcher
-        self._background = background
+        self.dispatcher = continuity.dispatcher
+        self._continuity = continuity
         self._address = address
         self._socket = socket
         self._routes = routes
-        self._drain_s = drain_s
 
     @property
     def is_ready(self) -> bool:
@@ -60,15 +56,12 @@ class Application:
         """
         if self._socket is not None:
             await self._socket.check_token()
-        try:
-            async with (
-                serving(surface(lambda: self.is_ready, self._routes), self._address.host, self._address.port) as port,
-                self._listening(),
-            ):
-                yield port
-        finally:
-            cut_short = await self._background.drain(self._drain_s)
-            _log.info(APPLICATION_DRAINED, cut_short=cut_short)
+        async with (
+            self._continuity.kept(),
+            serving(surface(lambda: self.is_ready, self._routes), self._address.host, self._address.port) as port,
+            self._listening(),
+        ):
+            yield port
 
     async def connected(self) -> None:
         """Return once messages reach the bot."""

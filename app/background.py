@@ -3,13 +3,19 @@
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
 TASK_FAILED = "task_failed"
 
 _log = structlog.stdlib.get_logger(__name__)
+
+
+class Spawn(Protocol):
+    """Starts work that outlives the call; ``Background.spawn`` does."""
+
+    def __call__(self, work: Coroutine[Any, Any, object], *, name: str, last: bool = False) -> asyncio.Task[None]: ...
 
 
 class Background:

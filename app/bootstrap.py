@@ -2,75 +2,75 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
-from app.agents.definitions import Agent, agents
-from app.agents.loop import AgentLoop
 from app.agents.providers.catalogue import Catalogue, ProviderSpec
 from app.application import Application
 from app.background import Background
-from app.bootstrap_commands import organization_of, registry_of
+from app.bootstrap_commands import registry_of
 from app.bootstrap_memory import open_memory
 from app.bootstrap_slack import application_of, open_slack, revealed
+from app.bootstrap_state import open_state
+from app.bootstrap_talking import Talking, defaults_of, limits_of
 from app.clock import Clock, SystemClock
+from app.continuity import Continuity
 from app.dispatch.dispatcher import Dispatcher
-from app.dispatch.inbox import Inbox, InProcessInbox
-from app.dispatch.ports import Limits, Models, Ports
-from app.dispatch.provision import Budgets, Provision
-from app.dispatch.resolve import Defaults, resolve
+from app.dispatch.ports import Models
+from app.dispatch.recovering import Recovering
+from app.dispatch.resolve import resolve
 from app.errors import ConfigurationError, ModelError
 from app.http.bearer import bearers_of
 from app.runtime import settle
-from app.sessions.opening import NullSessionStore, SessionStore
 from app.status import BotStatus
 from commands.registry import Registry
 from config.settings import Settings
-from memory.recall import Recall
-from memory.reflection import NullReflection, Reflection
+from memory.reflection import Reflection
 from memory.store import MemoryStore
 
 
 @asynccontextmanager
-async def build(  # noqa: PLR0913 - every port may be given, and each is named
+async def build(
     settings: Settings,
     *,
     clock: Clock | None = None,
     models: Models | None = None,
-    inbox: Inbox | None = None,
     memory: MemoryStore | None = None,
-    sessions: SessionStore | None = None,
     reflection: Reflection | None = None,
     commands: Registry | None = None,
 ) -> AsyncGenerator[Application]:
     """The application ``settings`` describe, with any port replaced by the one that is given.
 
     What was opened here is closed when the context ends. Raises ``ConfigurationError`` when a setting names
-    something that does not exist, or Slack refuses the bot token.
+    something that does not exist, or Slack refuses the bot token, and ``StateError``'s tree.
     """
     clock = clock or SystemClock()
     background = Background()
     async with AsyncExitStack() as stack:
+        state = await stack.enter_async_context(open_state(settings, clock, is_bot=True))
         remembering = await stack.enter_async_context(open_memory(settings, provider_specs(settings), clock, memory))
         bearers = bearers_of(settings.http.tokens)
         slack = await open_slack(settings, bearers, stack, clock, background)
         status = BotStatus(clock, model=defaults_of(settings).model, memory=_memory_name(settings))
-        registry = commands or registry_of(settings, remembering.store, slack.authority, status, clock)
-        ports = Ports(
-            inbox=inbox or InProcessInbox(clock),
-            access=slack.authority,
-            commands=registry,
-            agents=agents_of(settings),
-            defaults=defaults_of(settings),
-            models=models or _catalogue(settings, stack, background),
-            sessions=sessions or NullSessionStore(),
-            provision=provision_of(settings, remembering.recall),
-            loop=AgentLoop(clock),
-            reflection=reflection or NullReflection(),
+        models = models or _catalogue(settings, stack, background)
+        talking = Talking(settings, state, models, clock, background)
+        registry = commands or registry_of(
+            settings, remembering.store, slack.authority, status, clock, talking.commands(state.receipts)
         )
+        ports = talking.ports(slack.authority, registry, remembering.recall, slack.places, reflection)
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)
-        dispatcher = Dispatcher(ports, _limits(settings), clock)
-        application = application_of(settings, slack, dispatcher, registry, background, bearers)
+        dispatcher = Dispatcher(ports, limits_of(settings), talking.fitting())
+        recovering = Recovering(
+            state.journal,
+            dispatcher,
+            slack.reopened,
+            clock,
+            freshness_s=settings.sessions.resume_freshness_s,
+        )
+        continuity = Continuity(
+            dispatcher, state.journal, recovering, background, settings.limits.drain_s, talking.housekeeping
+        )
+        application = application_of(settings, slack, continuity, registry, background, bearers)
         status.watch(application)
         yield application
 
@@ -123,28 +123,6 @@ async def _warm(catalogue: Catalogue, reference: str) -> None:
     """Import the default model's SDK while the bot connects; a missing key is told when a turn needs it."""
     with suppress(ConfigurationError, ModelError):
         await catalogue.warm(reference)
-
-
-def agents_of(settings: Settings) -> Mapping[str, Agent]:
-    return agents({name: Agent(name, each.prompt, each.model, each.effort) for name, each in settings.agents.items()})
-
-
-def defaults_of(settings: Settings) -> Defaults:
-    """Raises ``ConfigurationError``."""
-    defaults = settings.defaults
-    if defaults.model is None:
-        raise ConfigurationError("defaults.model is not set: name one as <provider>/<model>")
-    return Defaults(defaults.agent, defaults.model, defaults.effort)
-
-
-def provision_of(settings: Settings, recall: Recall) -> Provision:
-    limits = settings.limits
-    return Provision(recall, organization_of(settings), Budgets(limits.history_chars, limits.output_tokens))
-
-
-def _limits(settings: Settings) -> Limits:
-    limits = settings.limits
-    return Limits(limits.concurrent_turns, limits.turn_s, limits.message_chars)
 
 
 def _memory_name(settings: Settings) -> str:

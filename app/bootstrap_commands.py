@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from app import __version__
 from app.access.actor import ChannelFacts, PersonFacts
@@ -11,8 +12,8 @@ from app.bootstrap_memory import open_memory
 from app.clock import Clock, SystemClock
 from app.errors import ConfigurationError
 from app.http.bearer import Bearers
-from commands.builtin import builtin_commands
-from commands.ports import Authority, Status, StatusSource
+from commands.builtin import Configuring, builtin_commands
+from commands.ports import Authority, Conversations, Receipts, Status, StatusSource
 from commands.receipts import InProcessReceipts
 from commands.registry import Registry
 from commands.spec import Surface
@@ -33,14 +34,29 @@ def grants_of(settings: Settings, bearers: Bearers) -> Grants:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class CommandPorts:
+    """What commands about conversations work with."""
+
+    receipts: Receipts
+    conversations: Conversations | None = None
+    config: Configuring | None = None
+
+
 def registry_of(
-    settings: Settings, store: MemoryStore, authority: Authority, status: StatusSource, clock: Clock
+    settings: Settings,
+    store: MemoryStore,
+    authority: Authority,
+    status: StatusSource,
+    clock: Clock,
+    ports: CommandPorts,
 ) -> Registry:
     """Every command over ``store``, which counts only while memory is on. Raises ``ConfigurationError``."""
     memory = store if settings.memory.enabled else None
-    commands = builtin_commands(memory, organization_of(settings), authority, status)
+    organization = organization_of(settings)
+    commands = builtin_commands(memory, organization, authority, status, ports.conversations, ports.config)
     check_commands(grants_of(settings, Bearers({})), [command.id for command in commands])
-    return Registry(commands, authority, now=clock.now, receipts=InProcessReceipts())
+    return Registry(commands, authority, now=clock.now, receipts=ports.receipts)
 
 
 def organization_of(settings: Settings) -> str:
@@ -67,7 +83,9 @@ async def open_registry(settings: Settings) -> AsyncGenerator[Registry]:
         organization_of(settings), grants_of(settings, Bearers({})), people=Strangers(), places=Elsewhere()
     )
     async with open_memory(settings, {}, clock, None) as memory:
-        yield registry_of(settings, memory.store, authority, TerminalStatus(settings), clock)
+        yield registry_of(
+            settings, memory.store, authority, TerminalStatus(settings), clock, CommandPorts(InProcessReceipts())
+        )
 
 
 class Strangers:

@@ -4,49 +4,38 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 
 from app.access.authority import TableAuthority
-from app.agents.loop import AgentLoop
 from app.background import Background
-from app.bootstrap import agents_of, catalogue_of, defaults_of, provider_specs, provision_of
+from app.bootstrap import catalogue_of, provider_specs
 from app.bootstrap_commands import Elsewhere, Strangers, TerminalStatus, grants_of, organization_of, registry_of
 from app.bootstrap_memory import open_memory
+from app.bootstrap_state import open_state
+from app.bootstrap_talking import Talking, limits_of
 from app.clock import SystemClock
 from app.dispatch.dispatcher import Dispatcher
-from app.dispatch.inbox import InProcessInbox
-from app.dispatch.ports import Limits, Ports
 from app.dispatch.resolve import resolve
 from app.http.bearer import Bearers
-from app.sessions.opening import NullSessionStore
 from config.settings import Settings
-from memory.reflection import NullReflection
 
 
 @asynccontextmanager
 async def open_dispatcher(settings: Settings, background: Background) -> AsyncGenerator[Dispatcher]:
-    """One that answers in this process, over the same memory and models as the bot.
+    """One that answers in this process, over the same memory, records and models as the bot.
 
-    What a turn leaves to ``background`` is finished before the memory closes. Raises ``ConfigurationError``.
+    What a turn leaves to ``background`` is finished before they close. Raises ``ConfigurationError``, ``StateError``.
     """
-    clock, defaults = SystemClock(), defaults_of(settings)
+    clock, places = SystemClock(), Elsewhere()
     access = TableAuthority(
-        organization_of(settings), grants_of(settings, Bearers({})), people=Strangers(), places=Elsewhere()
+        organization_of(settings), grants_of(settings, Bearers({})), people=Strangers(), places=places
     )
     async with (
+        open_state(settings, clock, is_bot=False) as state,
         open_memory(settings, provider_specs(settings), clock, None) as memory,
         aclosing(catalogue_of(settings)) as models,
     ):
-        limits = settings.limits
-        ports = Ports(
-            inbox=InProcessInbox(clock),
-            access=access,
-            commands=registry_of(settings, memory.store, access, TerminalStatus(settings), clock),
-            agents=agents_of(settings),
-            defaults=defaults,
-            models=models,
-            sessions=NullSessionStore(),
-            provision=provision_of(settings, memory.recall),
-            loop=AgentLoop(clock),
-            reflection=NullReflection(),
-        )
+        talking = Talking(settings, state, models, clock, background)
+        status = TerminalStatus(settings)
+        registry = registry_of(settings, memory.store, access, status, clock, talking.commands(state.receipts))
+        ports = talking.ports(access, registry, memory.recall, places, None)
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)
-        yield Dispatcher(ports, Limits(1, limits.turn_s, limits.message_chars), clock)
-        await background.drain(limits.drain_s)
+        yield Dispatcher(ports, limits_of(settings), talking.fitting())
+        await background.drain(settings.limits.drain_s)

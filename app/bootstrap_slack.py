@@ -11,14 +11,17 @@ from app.access.authority import TableAuthority
 from app.application import Address, Application
 from app.background import Background
 from app.bootstrap_commands import grants_of, organization_of
+from app.channel import Chat, IncomingMessage
 from app.clock import Clock
 from app.console import Console
+from app.continuity import Continuity
 from app.dispatch.dispatcher import Dispatcher
 from app.http.api import api_routes
 from app.http.bearer import Bearers, Door
 from app.http.ingress import ingress_routes
 from app.http.limits import HttpLimits
 from app.http.mcp import mcp_routes
+from app.slack.addresses import reopened
 from app.slack.bolt import bolt_app
 from app.slack.calls import SlackCalls, open_session, web_client
 from app.slack.chat import Workspace
@@ -47,6 +50,10 @@ class SlackSide:
     places: SlackPlaces
     authority: TableAuthority
 
+    def reopened(self, message: IncomingMessage, address: str) -> Chat | None:
+        """The conversation of a message that an earlier process accepted."""
+        return reopened(self.workspace, message, address)
+
 
 async def open_slack(
     settings: Settings, bearers: Bearers, stack: AsyncExitStack, clock: Clock, background: Background
@@ -67,12 +74,12 @@ async def open_slack(
 def application_of(
     settings: Settings,
     side: SlackSide,
-    dispatcher: Dispatcher,
+    continuity: Continuity,
     registry: Registry,
     background: Background,
     bearers: Bearers,
 ) -> Application:
-    slack = settings.slack
+    slack, dispatcher = settings.slack, continuity.dispatcher
     is_posted_to = slack.mode == "http"
     slash = Slash(registry, background.spawn, side.places)
     bolt = bolt_app(
@@ -85,12 +92,10 @@ def application_of(
     socket = SlackSocket(bolt, app_token=revealed(slack.app_token) or "", api_url=slack.api_url, clock=clock)
     programs = _routes_of_programs(side, dispatcher, registry, background, bearers, settings.limits.turn_s)
     return Application(
-        dispatcher,
-        background,
+        continuity,
         Address(settings.http.host, settings.http.port),
         socket=None if is_posted_to else socket,
         routes=[*(slack_routes(bolt) if is_posted_to else ()), *programs],
-        drain_s=settings.limits.drain_s,
     )
 
 

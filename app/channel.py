@@ -1,6 +1,6 @@
 """What any channel is to the bot: a message that came in, and the conversation it is answered in."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -72,6 +72,10 @@ class IncomingMessage:
     received_at: datetime
     reference: Reference
     files: tuple[IncomingFile, ...] = ()
+    part: str = ""
+    """Which turn of the message this is: empty for itself, else what its command asked to be run after it."""
+    brings_history: bool = False
+    """True for a program's message that comes with what was said before, so that nothing is kept for it here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,20 @@ class ThreadMessage:
     by_bot: bool
     """True for the bot's own messages."""
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What an earlier, broken-off attempt to answer a message left in the thread."""
+
+    positions: tuple[str, ...] = ()
+    """The bot's messages that belong to no other turn, oldest first."""
+    is_whole: bool = False
+    """True when they are a complete answer."""
+
+
+def nobody_listens(_position: str) -> None:
+    """For answers whose messages nobody keeps track of."""
 
 
 class Reply(Protocol):
@@ -129,8 +147,10 @@ class Chat(Protocol):
         """
         ...
 
-    async def history(self) -> Sequence[ThreadMessage]:
+    async def history(self, after: str | None = None) -> Sequence[ThreadMessage]:
         """The thread before the message, oldest first; empty for a message that starts its thread.
+
+        With ``after`` only what stands behind that position.
 
         Raises ``ChannelUnavailableError`` when the platform could not be asked.
         """
@@ -141,7 +161,30 @@ class Chat(Protocol):
         ...
 
     async def say(self, text: str) -> None:
-        """Post one short whole message into the thread. Raises ``DeliveryError``."""
+        """Post one whole message into the thread. Raises ``DeliveryError``."""
+        ...
+
+    async def whisper(self, text: str) -> None:
+        """Tell only the one who wrote, as far as the platform can. Advisory: never raises."""
+        ...
+
+    async def remains(self, foreign: Collection[str]) -> Remains:
+        """What is left of an earlier attempt at this message; ``foreign`` positions belong to other turns.
+
+        Raises ``ChannelUnavailableError`` when the platform could not be asked.
+        """
+        ...
+
+    def also(self, part: str) -> "Chat":
+        """The same conversation, for one more turn that the message asked for."""
+        ...
+
+    def reusing(self, positions: Sequence[str]) -> "Chat":
+        """The same conversation, whose next answer takes the place of these messages of the bot."""
+        ...
+
+    def noting(self, on_posted: Callable[[str], None]) -> "Chat":
+        """The same conversation; ``on_posted`` hears the position of every message that answers in it make."""
         ...
 
     def status(self) -> StatusCard: ...

@@ -13,7 +13,8 @@ import typer
 from typer.core import TyperGroup
 
 from app import __version__
-from app.errors import ConfigurationError
+from app.cli_state import state_commands
+from app.errors import ConfigurationError, StateError
 from app.slack.manifest import DEFAULT_DESCRIPTION, DEFAULT_NAME, events_url
 from app.slack.manifest import manifest as manifest_of
 
@@ -51,7 +52,7 @@ def invoke(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         _complain([f"{error.format_message().rstrip('.')} (switchboard --help shows what there is)"])
         return error.exit_code
-    except (ConfigurationError, OSError, BaseExceptionGroup) as error:
+    except (ConfigurationError, StateError, OSError, BaseExceptionGroup) as error:
         faults = startup_faults(error)
         if faults is None:
             raise
@@ -92,6 +93,8 @@ def startup_faults(error: BaseException) -> list[str] | None:
             return None if None in found else lines
         case ConfigurationError():
             return [" ".join(str(error).split())]
+        case StateError():
+            return [f"the state database cannot be used: {error} (switchboard state check says more)"]
         case OSError(errno=number) if isinstance(error, socket.gaierror) or number in _LISTENING_ERRORS:
             reason = (error.strerror or str(error)).rstrip(".")
             return [f"cannot listen: {reason}; choose another host or port (http.host, http.port or --port)"]
@@ -292,3 +295,6 @@ def _probes(settings: "Settings") -> "list[ModelProbe]":
         for model, effort in wanted.items()
         if model is not None
     ]
+
+
+application.add_typer(state_commands(_settings))

@@ -1,12 +1,12 @@
 """The channel of programs and of the terminal: a message without a platform, and the answer as plain text."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import uuid4
 
-from app.background import beside
+from app.background import Spawn, beside
 from app.channel import (
     Address,
     ChannelId,
@@ -14,6 +14,7 @@ from app.channel import (
     EventId,
     IncomingMessage,
     Reference,
+    Remains,
     ThreadKey,
     ThreadMessage,
     UserId,
@@ -21,6 +22,7 @@ from app.channel import (
     WorkspaceId,
 )
 from app.clock import Clock
+from app.dispatch.journal import Accepted
 
 DEFAULT_PLACE = "default"
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@/#+-]{0,99}$"
@@ -33,17 +35,11 @@ _WHOLE = frozenset({"ran", "command", "greeted"})
 class Dispatch(Protocol):
     """What takes messages; ``app.dispatch.dispatcher.Dispatcher`` does."""
 
-    async def accept(self, message: IncomingMessage) -> bool: ...
+    async def accept(self, message: IncomingMessage) -> Accepted | None: ...
 
-    async def handle(self, message: IncomingMessage, chat: Chat) -> str:
+    async def handle(self, accepted: Accepted, chat: Chat) -> str:
         """See the message to its end; the outcome's name."""
         ...
-
-
-class Spawn(Protocol):
-    """``app.background.Background.spawn``."""
-
-    def __call__(self, work: Coroutine[Any, Any, object], *, name: str) -> asyncio.Task[None]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +90,7 @@ def incoming(asked: Asked, clock: Clock) -> IncomingMessage:
         sent_at=now,
         received_at=now,
         reference=Reference(unique[:8]),
+        brings_history=bool(asked.history),
     )
 
 
@@ -144,7 +141,7 @@ class ConsoleChat:
     async def takes_part(self) -> bool:
         return True
 
-    async def history(self) -> Sequence[ThreadMessage]:
+    async def history(self, after: str | None = None) -> Sequence[ThreadMessage]:  # noqa: ARG002 - it is given as a whole
         return self._history
 
     async def asker(self) -> str:
@@ -152,6 +149,21 @@ class ConsoleChat:
 
     async def say(self, text: str) -> None:
         self.reply().write(text)
+
+    async def whisper(self, text: str) -> None:
+        """Nobody watches while a program waits."""
+
+    async def remains(self, foreign: Collection[str]) -> Remains:  # noqa: ARG002 - nothing outlives the process here
+        return Remains()
+
+    def also(self, part: str) -> "ConsoleChat":  # noqa: ARG002 - everything that is said goes to the one who waits
+        return self
+
+    def reusing(self, positions: Sequence[str]) -> "ConsoleChat":  # noqa: ARG002 - as above
+        return self
+
+    def noting(self, on_posted: Callable[[str], None]) -> "ConsoleChat":  # noqa: ARG002 - as above
+        return self
 
     def status(self) -> ConsoleStatus:
         return self._status
@@ -210,8 +222,9 @@ class Console:
         turn: ConsoleTurn
 
         async def handle() -> None:
-            await self._dispatcher.accept(message)
-            turn.outcome = await self._dispatcher.handle(message, chat)
+            accepted = await self._dispatcher.accept(message)
+            if accepted is not None:
+                turn.outcome = await self._dispatcher.handle(accepted, chat)
 
         turn = ConsoleTurn(message, chat, self._spawn(handle(), name="console_turn"))
         return turn

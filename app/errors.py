@@ -11,6 +11,7 @@ SwitchboardError
 ├── ChannelUnavailableError       the platform could not be asked; nothing is known
 ├── DeliveryError                 the platform took none of the ways to show an answer
 ├── NotAllowedError               somebody else has to ask, or an admin has to allow it
+├── StateError                    the bot's own records could not be used (see ``app.state.errors``)
 └── StoppedByUserError            a person ended the answer
 """
 
@@ -61,6 +62,10 @@ class DeliveryError(SwitchboardError):
 
 class NotAllowedError(SwitchboardError):
     """The one who asks may not have this. Its text is the reason for the log, never for them."""
+
+
+class StateError(SwitchboardError):
+    """The state database could not be used."""
 
 
 class StoppedByUserError(SwitchboardError):

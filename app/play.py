@@ -1,6 +1,8 @@
 """The bot and a Slack workspace for it, in one process: what ``switchboard play`` and ``make run`` start."""
 
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pydantic import SecretStr
 
@@ -9,6 +11,7 @@ from app.bootstrap_memory import ranker_of
 from app.clock import SystemClock
 from app.playground.server import Playground, open_playground
 from app.slack.manifest import EVENTS_PATH
+from app.state.opening import default_url
 from config.settings import Settings
 from memory.record import MemoryCandidate
 from memory.scope import ScopeKind, scope_key
@@ -26,6 +29,11 @@ EARLIER_THREAD = "slack:C0GENERAL1:1700000000.000100"
 
 async def play(settings: Settings, *, host: str, port: int) -> None:
     """Serve the playground's page and run the bot against it until SIGINT or SIGTERM."""
+    with TemporaryDirectory(prefix="switchboard-play-") as folder:
+        await _play(with_state(settings, Path(folder)), host, port)
+
+
+async def _play(settings: Settings, host: str, port: int) -> None:
     async with open_playground(host=host, port=port) as playground:
 
         async def announce(http_port: int) -> None:
@@ -35,6 +43,12 @@ async def play(settings: Settings, *, host: str, port: int) -> None:
             sys.stdout.flush()
 
         await serve(playing(settings, playground), memory=await _taught(settings), on_ready=announce)
+
+
+def with_state(settings: Settings, folder: Path) -> Settings:
+    """``settings`` whose conversations are kept in ``folder``; the playground's workspace ends with the process, too."""
+    state = settings.state.model_copy(update={"url": SecretStr(default_url(folder))})
+    return settings.model_copy(update={"state": state})
 
 
 async def _taught(settings: Settings) -> MemoryStore | None:

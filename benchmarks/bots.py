@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from app.logs import configure
 from app.playground.seed import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
@@ -92,10 +93,12 @@ async def _serve(pipe: Pipe, side: Side, api_url: str, mode: str, hold: Hold) ->
 async def _switchboard(api_url: str, mode: str, hold: Hold) -> AsyncGenerator[int]:
     """Everything as in production but the model."""
     from app.bootstrap import build
+    from app.play import with_state
 
     environ = {**bot_environment(api_url, mode, "offline/demo"), "SWITCHBOARD_LIMITS__CONCURRENT_TURNS": "5000"}
-    settings, models = load(environ=environ), StubModel(StubProvider(hold))
-    async with build(settings, models=models) as application, application.serving() as port:
-        await application.connected()
-        settle()
-        yield port
+    with TemporaryDirectory(prefix="switchboard-bench-") as folder:
+        settings, models = with_state(load(environ=environ), Path(folder)), StubModel(StubProvider(hold))
+        async with build(settings, models=models) as application, application.serving() as port:
+            await application.connected()
+            settle()
+            yield port

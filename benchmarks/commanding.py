@@ -3,10 +3,12 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from app.bootstrap import build
 from app.clock import SystemClock
-from app.play import playing
+from app.play import playing, with_state
 from app.playground.seed import ALICE, BOT_USER, GENERAL
 from app.playground.server import Playground, open_playground
 from benchmarks.figures import Aim, ms, percentile
@@ -59,13 +61,14 @@ async def _listings(count: int) -> list[float]:
             ]
             await store.write(key, batch)
     settings = await asyncio.to_thread(load, environ={}, playground=True)
-    async with (
-        open_playground(with_page=False, enforce_rates=False) as playground,
-        build(playing(settings, playground), memory=store) as bot,
-        bot.serving(),
-    ):
-        await bot.connected()
-        return [await _listing_s(playground) for _ in range(count)]
+    with TemporaryDirectory(prefix="switchboard-bench-") as folder:
+        async with (
+            open_playground(with_page=False, enforce_rates=False) as playground,
+            build(with_state(playing(settings, playground), Path(folder)), memory=store) as bot,
+            bot.serving(),
+        ):
+            await bot.connected()
+            return [await _listing_s(playground) for _ in range(count)]
 
 
 async def _listing_s(playground: Playground) -> float:

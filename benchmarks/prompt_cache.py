@@ -4,14 +4,16 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from aiohttp import web
 
 from app.bootstrap import build
 from app.clock import SystemClock
-from app.play import playing
+from app.play import playing, with_state
 from app.playground.seed import ALICE, BOT_USER
 from app.playground.server import open_playground
 from benchmarks.figures import percentile
@@ -99,18 +101,19 @@ async def _talk(model_url: str) -> None:
     store = InProcessStore(ranker=RelevanceRanker(), now=SystemClock().now)
     await store.write("org:playground", [MemoryCandidate("fact", fact, "slack:C1:1.0") for fact in FACTS])
     settings = await asyncio.to_thread(load, environ={}, playground=True)
-    async with open_playground(with_page=False, enforce_rates=False) as playground:
-        used = _with_model(playing(settings, playground), model_url)
-        async with build(used, memory=store) as bot, bot.serving():
-            await bot.connected()
-            dm = playground.people.open_dm(ALICE, BOT_USER)
-            root = playground.people.say(ALICE, dm.id, QUESTIONS[0])
-            await playground.answer(dm.id, root.ts)
-            for question in QUESTIONS[1:]:
-                said = len(playground.thread(dm.id, root.ts))
-                playground.people.say(ALICE, dm.id, question, thread_ts=root.ts)
-                await playground.wait_for(lambda said=said: len(playground.thread(dm.id, root.ts)) >= said + 2)
+    with TemporaryDirectory(prefix="switchboard-bench-") as folder:
+        async with open_playground(with_page=False, enforce_rates=False) as playground:
+            used = _with_model(with_state(playing(settings, playground), Path(folder)), model_url)
+            async with build(used, memory=store) as bot, bot.serving():
+                await bot.connected()
+                dm = playground.people.open_dm(ALICE, BOT_USER)
+                root = playground.people.say(ALICE, dm.id, QUESTIONS[0])
                 await playground.answer(dm.id, root.ts)
+                for question in QUESTIONS[1:]:
+                    said = len(playground.thread(dm.id, root.ts))
+                    playground.people.say(ALICE, dm.id, question, thread_ts=root.ts)
+                    await playground.wait_for(lambda said=said: len(playground.thread(dm.id, root.ts)) >= said + 2)
+                    await playground.answer(dm.id, root.ts)
 
 
 def _with_model(settings: Settings, model_url: str) -> Settings:

@@ -80,6 +80,9 @@ class Origin:
     """The repository the thread is about, found out only when asked."""
     takes_turns: bool = False
     """Whether a turn can follow the command here. Always so in chat; elsewhere where a message brought it."""
+    position: str | None = None
+    """Of the message that gave the command, in its channel."""
+    workspace_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Stand-ins for the house's ports, each as small as the port allows."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from app.access.actor import ActorKind, ChannelFacts, PersonFacts
@@ -11,6 +11,7 @@ from app.access.grants import Grants
 from app.agents.definitions import agents
 from app.agents.loop import AgentLoop
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
+from app.background import Background
 from app.channel import (
     Address,
     ChannelId,
@@ -18,6 +19,7 @@ from app.channel import (
     IncomingFile,
     IncomingMessage,
     Reference,
+    Remains,
     ThreadKey,
     ThreadMessage,
     UserId,
@@ -25,12 +27,20 @@ from app.channel import (
     WorkspaceId,
 )
 from app.clock import Clock
-from app.dispatch.inbox import InProcessInbox
+from app.dispatch.journal import Accepted, Boot, MessageId, TurnRecord, Unfinished
+from app.dispatch.keying import Keying
 from app.dispatch.ports import Ports
-from app.dispatch.provision import Budgets, Provision
+from app.dispatch.provision import Budgets, Provision, Setting
 from app.dispatch.resolve import Defaults
-from app.errors import SwitchboardError
-from app.sessions.opening import NullSessionStore
+from app.dispatch.work import NOTHING_LEFT
+from app.errors import StateError, SwitchboardError
+from app.sessions.entry import SessionEntry, SessionId, SessionKey
+from app.sessions.key import KeyRules
+from app.sessions.lines import Lines
+from app.sessions.source import SessionSource
+from app.sessions.transcript import TranscriptMessage
+from commands.preferences import Setting as PreferenceSetting
+from commands.preferences import Slot, Subjects
 from commands.registry import Registry
 from memory.composition import Budget
 from memory.ranker import KeywordRanker
@@ -105,16 +115,19 @@ class FakeChat:
     said: list[str] = field(default_factory=list[str])
     card: FakeStatus = field(default_factory=FakeStatus)
     answer: FakeReply = field(default_factory=FakeReply)
+    whispered: list[str] = field(default_factory=list[str])
+    left: Remains = NOTHING_LEFT
+    reused: tuple[str, ...] = ()
 
     async def takes_part(self) -> bool:
         if self.unreadable is not None:
             raise self.unreadable
         return self.is_part
 
-    async def history(self) -> Sequence[ThreadMessage]:
+    async def history(self, after: str | None = None) -> Sequence[ThreadMessage]:
         if self.unreadable is not None:
             raise self.unreadable
-        return self.earlier
+        return [each for each in self.earlier if after is None or float(each.position) > float(after)]
 
     async def asker(self) -> str:
         return "Alice"
@@ -123,6 +136,24 @@ class FakeChat:
         if self.unspeakable is not None:
             raise self.unspeakable
         self.said.append(text)
+
+    async def whisper(self, text: str) -> None:
+        self.whispered.append(text)
+
+    async def remains(self, foreign: Collection[str]) -> Remains:
+        if self.unreadable is not None:
+            raise self.unreadable
+        return replace(self.left, positions=tuple(each for each in self.left.positions if each not in foreign))
+
+    def also(self, part: str) -> "FakeChat":
+        return self
+
+    def reusing(self, positions: Sequence[str]) -> "FakeChat":
+        self.reused = tuple(positions)
+        return self
+
+    def noting(self, on_posted: Callable[[str], None]) -> "FakeChat":
+        return self
 
     def status(self) -> FakeStatus:
         return self.card
@@ -179,6 +210,108 @@ class OneModel:
         return self
 
 
+class FakeJournal:
+    """What became of every message, and what was said in sessions, in dicts: ``Journal`` and ``Transcripts``."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._names: set[str] = set()
+        self._accepted = 0
+        self.outcomes: dict[int, str] = {}
+        self.promised: dict[int, str] = {}
+        self.records: list[TurnRecord] = []
+        self.entries: dict[str, SessionEntry] = {}
+        self.lines: dict[str, list[TranscriptMessage]] = {}
+        self.attempts = 0
+        self.broken: StateError | None = None
+
+    async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
+        names = {f"{message.event_id}{message.part}", f"{message.channel_id}|{message.position}{message.part}"}
+        if names & self._names:
+            return None
+        self._names |= names
+        self._accepted += 1
+        return Accepted(MessageId(self._accepted), message, key, self._clock.now(), address)
+
+    async def begin(self, accepted: Accepted, source: SessionSource) -> SessionEntry:
+        self._check()
+        key, now = accepted.session_key, self._clock.now()
+        fresh = SessionEntry(key, SessionId(f"session of {key}"), accepted.message.thread_key, now, now, origin=source)
+        return self.entries.setdefault(key, fresh)
+
+    async def begin_command(self, accepted: Accepted) -> None:
+        self._check()
+
+    async def posted(self, accepted: Accepted, position: str) -> None:
+        self._check()
+
+    async def foreign(self, accepted: Accepted) -> frozenset[str]:
+        return frozenset()
+
+    async def promise(
+        self, accepted: Accepted, text: str, record: TurnRecord | None = None, carried: Sequence[Accepted] = ()
+    ) -> None:
+        self._check()
+        self.promised[accepted.id] = text
+        self.outcomes |= {each.id: "carried" for each in carried}
+
+    async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
+        self._check()
+        self.outcomes[accepted.id] = outcome
+        self._keep(accepted, record)
+
+    async def undelivered(self, accepted: Accepted, record: TurnRecord | None) -> int:
+        self._keep(accepted, record)
+        self.attempts += 1
+        return self.attempts
+
+    async def unfinished(self) -> Sequence[Unfinished]:
+        return ()
+
+    async def began(self) -> Boot:
+        return Boot(was_clean=True, recent_at=(self._clock.now(),))
+
+    async def stopped(self, *, is_clean: bool) -> None:
+        """Nothing outlives the process."""
+
+    async def load(self, entry: SessionEntry) -> Sequence[TranscriptMessage]:
+        return self.lines.get(entry.session_id, [])
+
+    def extend(self, entry: SessionEntry, lines: Sequence[TranscriptMessage], *, is_kept: bool) -> None:
+        self.lines.setdefault(entry.session_id, []).extend(lines)
+
+    def forget(self, session_id: SessionId) -> None:
+        """It is the store itself."""
+
+    def _keep(self, accepted: Accepted, record: TurnRecord | None) -> None:
+        if record is not None:
+            self.records.append(record)
+            entry = self.entries[accepted.session_key]
+            self.entries[accepted.session_key] = replace(entry, watermark=record.watermark or entry.watermark)
+
+    def _check(self) -> None:
+        if self.broken is not None:
+            raise self.broken
+
+
+class FakePreferences:
+    """Settings in a dict."""
+
+    def __init__(self) -> None:
+        self.settings: dict[Slot, PreferenceSetting] = {}
+
+    async def get(self, subjects: Subjects) -> Sequence[PreferenceSetting]:
+        return [each for slot, each in self.settings.items() if subjects.get(slot.layer) == slot.subject]
+
+    async def set(self, slot: Slot, value: str, *, expected_version: int, by: str) -> PreferenceSetting:
+        self.settings[slot] = PreferenceSetting(slot, value, expected_version + 1)
+        return self.settings[slot]
+
+    async def clear(self, slot: Slot, *, expected_version: int, by: str) -> PreferenceSetting:
+        self.settings[slot] = PreferenceSetting(slot, None, expected_version + 1)
+        return self.settings[slot]
+
+
 class Members:
     """A workspace in which everybody is ``kind``."""
 
@@ -211,17 +344,28 @@ def ports_of(
     access: TableAuthority | None = None,
 ) -> Ports:
     """A dispatcher's ports around one model; what is not given is the null adapter."""
+    journal = FakeJournal(clock)
     return Ports(
-        inbox=InProcessInbox(clock),
+        journal=journal,
+        transcripts=journal,
         access=access or access_of(),
         commands=commands or Registry([]),
         agents=agents({}),
+        knows_model=lambda reference: reference.startswith("test/"),
+        preferences=FakePreferences(),
         defaults=Defaults(default_agent, "test/scripted"),
         models=models,
-        sessions=NullSessionStore(),
-        provision=Provision(Recall(memory or NullStore(), KeywordRanker(), Budget()), "acme", Budgets(1000, 99)),
+        provision=Provision(
+            Recall(memory or NullStore(), KeywordRanker(), Budget()),
+            Rooms(),
+            Setting("acme", Budgets(1000, 99), KeyRules()),
+        ),
         loop=AgentLoop(clock),
         reflection=reflection or NullReflection(),
+        clock=clock,
+        spawn=Background().spawn,
+        keying=Keying(),
+        lines=Lines(10),
     )
 
 

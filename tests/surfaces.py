@@ -15,6 +15,8 @@ from app.background import Background
 from app.channel import Chat, IncomingMessage
 from app.clock import SystemClock
 from app.console import Console, ConsoleChat
+from app.dispatch.journal import Accepted, MessageId
+from app.dispatch.keying import Keying
 from app.http.bearer import Door, bearers_of
 from app.http.limits import HttpLimits
 from app.http.surface import serving, surface
@@ -103,12 +105,14 @@ class FakeDispatch:
     messages: list[IncomingMessage] = field(default_factory=list[IncomingMessage])
     chats: list[ConsoleChat] = field(default_factory=list[ConsoleChat])
 
-    async def accept(self, message: IncomingMessage) -> bool:
+    async def accept(self, message: IncomingMessage) -> Accepted | None:
         self.messages.append(message)
-        return True
+        key = Keying().key(message)
+        return Accepted(MessageId(len(self.messages)), message, key, message.received_at)
 
-    async def handle(self, message: IncomingMessage, chat: Chat) -> str:
+    async def handle(self, accepted: Accepted, chat: Chat) -> str:
         assert isinstance(chat, ConsoleChat)
+        message = accepted.message
         self.chats.append(chat)
         if message.text == "help":
             await chat.say("there is help")

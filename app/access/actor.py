@@ -42,6 +42,8 @@ class ChannelFacts:
     visibility: Visibility = Visibility.UNKNOWN
     is_ext_shared: bool | None = None
     """Whether another organisation reads along; ``None`` when that is not known."""
+    name: str | None = None
+    topic: str | None = None
 
 
 class People(Protocol):
@@ -84,7 +86,15 @@ _INSIDE = {
 def caller_of(message: IncomingMessage) -> Caller:
     """Who a message's author is to commands and access; its channel and visibility as they are stamped on it."""
     surface = _MACHINES.get(message.user_id.partition(":")[0], Surface.CHAT)
-    return Caller(message.user_id, surface, Origin(message.channel_id, message.thread_key, message.visibility.value))
+    origin = Origin(
+        message.channel_id,
+        message.thread_key,
+        message.visibility.value,
+        takes_turns=True,
+        position=message.position,
+        workspace_id=message.workspace_id,
+    )
+    return Caller(message.user_id, surface, origin)
 
 
 def known_facts(channel_id: str) -> ChannelFacts:

@@ -2,6 +2,7 @@
 
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
 
@@ -25,11 +26,25 @@ class TurnResult:
     """From the start of the first call; ``None`` when there was no text."""
 
 
+class Boundary(Protocol):
+    """The moments of a turn at which what was said meanwhile can still go into it."""
+
+    async def before_call(self, request: ModelRequest) -> ModelRequest:
+        """The request with whatever came in; nothing more is taken until ``between_calls``."""
+        ...
+
+    def between_calls(self) -> None:
+        """Another call follows."""
+        ...
+
+
 class AgentLoop:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    async def run(self, provider: ModelProvider, request: ModelRequest, reply: Reply) -> TurnResult:
+    async def run(
+        self, provider: ModelProvider, request: ModelRequest, reply: Reply, boundary: Boundary | None = None
+    ) -> TurnResult:
         """The whole answer, which is also in ``reply``. Raises ``ModelError`` when there is none to be had.
 
         With text already in ``reply`` the error still rises; what is shown stays shown.
@@ -38,12 +53,16 @@ class AgentLoop:
         attempt = 1
         while True:
             try:
+                if boundary is not None:
+                    request = await boundary.before_call(request)
                 done = await call.make(provider, request)
             except ModelError as fault:
                 decision = after_failure(fault, attempt, has_text=bool(call.text))
                 _log.warning(MODEL_CALL_FAILED, error=type(fault).__name__, attempt=attempt, model=request.model)
                 if isinstance(decision, GiveUp):
                     raise
+                if boundary is not None:
+                    boundary.between_calls()
                 await self._wait(decision)
                 attempt += 1
             else:

@@ -1,33 +1,53 @@
 """What a model is shown: the system prompt and the conversation, composed without asking anybody."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from itertools import groupby
 
 from app.agents.providers.base import Turn
 from app.channel import ThreadMessage
+from app.sessions.summary import shown as summary_shown
+from app.sessions.transcript import Kind, TranscriptMessage
 
 OMISSION = "[earlier messages of this thread are left out]"
+OPENING = "[the thread begins with your message]"
 
 
-def system_prompt(memory: str | None, agent_prompt: str) -> tuple[str, ...]:
+def system_prompt(memory: str | None, agent_prompt: str, *between: str | None) -> tuple[str, ...]:
     """The parts in order: memory first, the agent's own prompt last; a part that has nothing to say is absent."""
-    return (agent_prompt,) if memory is None else (memory, agent_prompt)
+    return tuple(part for part in (memory, *between, agent_prompt) if part)
 
 
-def conversation(history: Sequence[ThreadMessage], asker: str, text: str, max_chars: int) -> tuple[Turn, ...]:
-    """The thread as alternating turns, the message that is answered last.
+def observed(thread: Sequence[ThreadMessage], max_chars: int, read_at: datetime) -> list[TranscriptMessage]:
+    """A thread as lines of a transcript: the newest ones, as many as ``max_chars`` hold, and a note of what is cut."""
+    kept = _newest(thread, max_chars)
+    lines = [
+        TranscriptMessage(
+            "assistant" if message.by_bot else "user",
+            message.text,
+            read_at,
+            Kind.OBSERVED,
+            author=None if message.by_bot else message.author,
+            position=message.position,
+        )
+        for message in kept
+    ]
+    if len(kept) < len(thread):
+        lines.insert(0, TranscriptMessage("user", OMISSION, read_at, Kind.OBSERVED))
+    return lines
 
-    People's lines begin with their names; the newest messages are kept when the thread is longer than
-    ``max_chars``. Neighbours of one role become one turn, and a thread that the bot opened begins with a note,
-    because providers want a user's turn first.
+
+def conversation(lines: Iterable[TranscriptMessage], *, is_shared: bool) -> tuple[Turn, ...]:
+    """The transcript as alternating turns, a person's first, the message that is answered last.
+
+    Lines of people begin with their names wherever several people speak, so that the system prompt need not change
+    with who speaks (session lifecycle, section 5). Neighbours of one role become one turn. The same lines always
+    give the same turns, so that each request repeats the one before it.
     """
-    kept = _newest(history, max_chars - len(text))
-    turns = [_turn(message) for message in kept]
-    if len(kept) < len(history):
-        turns.insert(0, Turn("user", OMISSION))
-    elif turns and turns[0].role == "assistant":
-        turns.insert(0, Turn("user", "[the thread begins with your message]"))
-    return tuple(_merged([*turns, Turn("user", f"{asker}: {text}")]))
+    turns = [_turn(line, is_shared=is_shared) for line in lines]
+    if turns and turns[0].role == "assistant":
+        turns.insert(0, Turn("user", OPENING))
+    return tuple(_merged(turns))
 
 
 def _newest(history: Sequence[ThreadMessage], room: int) -> Sequence[ThreadMessage]:
@@ -38,10 +58,11 @@ def _newest(history: Sequence[ThreadMessage], room: int) -> Sequence[ThreadMessa
     return history[start:]
 
 
-def _turn(message: ThreadMessage) -> Turn:
-    if message.by_bot:
-        return Turn("assistant", message.text)
-    return Turn("user", f"{message.author}: {message.text}")
+def _turn(line: TranscriptMessage, *, is_shared: bool) -> Turn:
+    if line.kind is Kind.SUMMARY:
+        return Turn("user", summary_shown(line.content))
+    is_named = line.role == "user" and line.author is not None and (is_shared or line.kind is Kind.OBSERVED)
+    return Turn(line.role, f"{line.author}: {line.content}" if is_named else line.content)
 
 
 def _merged(turns: Iterable[Turn]) -> Iterable[Turn]:

@@ -1,109 +1,218 @@
-"""One message, top to bottom: claimed once, in line behind its thread, answered, accounted for."""
+"""One message, top to bottom: claimed once, in line behind its conversation, answered, accounted for."""
 
-import asyncio
+from dataclasses import replace
 
 import structlog
 
+from app.access.actor import caller_of
 from app.channel import Address, Chat, IncomingMessage, ThreadKey
-from app.clock import Clock
 from app.dispatch import wording
-from app.dispatch.answering import Answering, Outcome
+from app.dispatch.directives import Refused as NotUnderstood
+from app.dispatch.directives import directives
 from app.dispatch.entrance import Entrance
+from app.dispatch.fitting import Fitting
+from app.dispatch.journal import Accepted, Promise
+from app.dispatch.outbox import Outbox
 from app.dispatch.ports import Limits, Ports
+from app.dispatch.redelivery import Redelivery
+from app.dispatch.triage import Say, triage
+from app.dispatch.turns import Turns
+from app.dispatch.work import Outcome, Work
 from app.errors import ChannelUnavailableError
-from app.sessions.lanes import Lanes
+from app.sessions.busy import Admission, Held, Interrupts, Joins, Refused, Steers, Waits
+from app.sessions.ticket import ClearedError, HeldError, Ticket
+from commands.registry import Recognised
+from commands.spec import Followup
 
 TURN_FINISHED = "turn_finished"
 THREAD_UNREADABLE = "thread_unreadable"
 NOT_MEANT = "not_meant"
+HELD = "held"
+CARRIED = "carried"
+FOLLOWING = "+"
+"""The part of a message that its command asked to be run after it."""
 
 _log = structlog.stdlib.get_logger(__name__)
 
 
 class Dispatcher:
-    def __init__(self, ports: Ports, limits: Limits, clock: Clock) -> None:
-        self._inbox = ports.inbox
+    def __init__(self, ports: Ports, limits: Limits, fitting: Fitting | None = None) -> None:
+        self._ports = ports
+        self._limits = limits
         self._entrance = Entrance()
-        self._answering = Answering(ports, limits, self._entrance)
-        self._lanes = Lanes(limits.concurrent_turns)
-        self._clock = clock
+        self.lines = ports.lines
+        self.redelivery = Redelivery(ports.clock)
+        self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn)
+        self._turns = Turns(ports, limits, self._entrance, self.outbox, fitting)
 
     @property
     def conversations(self) -> int:
         """How many have a turn under way or waiting."""
-        return len(self._lanes)
+        return len(self.lines)
 
-    async def accept(self, message: IncomingMessage) -> bool:
-        """Claim the message before the platform is acknowledged; ``False`` for one that was claimed before."""
-        return await self._inbox.accept(message)
+    async def accept(self, message: IncomingMessage, address: str | None = None) -> Accepted | None:
+        """Claim the message before the platform is acknowledged; ``None`` for one that was claimed before.
+
+        ``address``: from which the conversation is found again in another process. Raises ``StateError``.
+        """
+        return await self._ports.journal.accept(message, self._ports.keying.key(message), address)
 
     def stop(self, thread: ThreadKey) -> bool:
-        """End the turn that runs in ``thread``; ``False`` when none does."""
-        return self._lanes.stop(thread)
+        """End the turns that run in ``thread``; ``False`` when none does."""
+        return self.lines.stop(thread) > 0
 
-    async def handle(self, message: IncomingMessage, chat: Chat) -> str:
+    def hold(self) -> None:
+        """The process is going to end: no turn begins any more, what waits is left to the next process."""
+        self.lines.hold()
+
+    async def handle(self, accepted: Accepted, chat: Chat) -> str:
         """See an accepted message to its end; the outcome's name."""
+        work = Work(accepted, chat)
+        if not await self.is_meant(work):
+            await self._ports.journal.end(accepted, NOT_MEANT)
+            return NOT_MEANT
+        return await self.see_to(work)
+
+    async def see_to(self, work: Work) -> str:
+        """As ``handle``, for a message that is known to be meant. It stands in its line at the first chance."""
+        message = work.message
         with structlog.contextvars.bound_contextvars(
             reference=message.reference, thread=message.thread_key, user=message.user_id
         ):
-            if not await self._is_meant(message, chat):
-                return NOT_MEANT
-            try:
-                return await self._in_line(message, chat)
-            except asyncio.CancelledError:
-                await self._answering.say(chat, wording.restarted(message.reference), "interrupted")
-                raise
-
-    async def _in_line(self, message: IncomingMessage, chat: Chat) -> str:
-        arrived_s = self._clock.monotonic()
-        async with self._lanes.turn(message.thread_key):
-            began_s = self._clock.monotonic()
-            outcome = await self._answer(message, chat)
-            self._account(outcome, began_s - arrived_s, self._clock.monotonic() - began_s)
+            arrived_s = self._ports.clock.monotonic()
+            outcome, waited_s = await self._answer(work)
+            took_s = self._ports.clock.monotonic() - arrived_s - waited_s
+            _account(outcome, waited_s, took_s)
             return outcome.name
 
-    async def _is_meant(self, message: IncomingMessage, chat: Chat) -> bool:
-        if message.address is not Address.FOLLOW_UP:
+    async def redeliver(self, work: Work, promise: Promise) -> str:
+        """Show an answer that an earlier process made and may not have shown."""
+        with structlog.contextvars.bound_contextvars(reference=work.message.reference, thread=work.message.thread_key):
+            return (await self.outbox.again(work, promise)).name
+
+    async def is_meant(self, work: Work) -> bool:
+        """Whether the bot is spoken to; an unmentioned reply speaks to it where it takes part in the thread."""
+        if work.message.address is not Address.FOLLOW_UP:
             return True
         try:
             async with self._entrance:
-                return await chat.takes_part()
+                return await work.chat.takes_part()
         except ChannelUnavailableError as fault:
             # Most unmentioned replies are not for the bot, so silence is the lesser evil; the log says it was blind.
             _log.warning(THREAD_UNREADABLE, reason=str(fault))
             return False
 
-    async def _answer(self, message: IncomingMessage, chat: Chat) -> Outcome:
-        try:
-            return await self._answering.answer(message, chat)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or not self._lanes.is_stopped(message.thread_key):
-                raise
-            task.uncancel()
-            return await self._answering.say(chat, wording.STOPPED, "stopped")
+    async def _answer(self, work: Work) -> tuple[Outcome, float]:
+        """The outcome, and how long the message stood in line."""
+        decision = triage(work.message, self._limits.message_chars)
+        if isinstance(decision, Say):
+            return await self.outbox.say(work, decision.text, decision.outcome), 0.0
+        if not work.message.part and (recognised := self._ports.commands.recognise(work.message.text)):
+            return await self._command(work, recognised), 0.0
+        directed = directives(work.message.text, self._ports.agents, self._ports.knows_model)
+        if isinstance(directed, NotUnderstood):
+            return await self.outbox.say(work, wording.not_understood(directed.reason), "refused"), 0.0
+        return await self._in_line(replace(work, accepted=saying(work.accepted, directed.text), wish=directed.wish))
 
-    def _account(self, outcome: Outcome, waited_s: float, took_s: float) -> None:
-        """The turn's one canonical line."""
-        details: dict[str, object] = {}
-        if outcome.result is not None and outcome.recalled is not None:
-            result, recalled = outcome.result, outcome.recalled
-            details = {
-                "agent": outcome.agent,
-                "model": outcome.model,
-                "stop_reason": result.stop_reason.value,
-                "input_tokens": result.usage.input_tokens,
-                "output_tokens": result.usage.output_tokens,
-                "cache_read_tokens": result.usage.cache_read_tokens,
-                "cache_write_tokens": result.usage.cache_write_tokens,
-                "memory_records": len(recalled.records),
-                "memory_degraded": recalled.is_degraded,
-                "first_text_ms": None if result.first_text_s is None else round(result.first_text_s * 1000),
-            }
-        _log.info(
-            TURN_FINISHED,
-            outcome=outcome.name,
-            waited_ms=round(waited_s * 1000),
-            took_ms=round(took_s * 1000),
-            **details,
+    async def _command(self, work: Work, recognised: Recognised) -> Outcome:
+        await self._ports.journal.begin_command(work.accepted)
+        result = await self._ports.commands.run_text(recognised, caller_of(work.message))
+        then = None if result.reply is None else result.reply.then
+        # Accepted before the command has its end, so that what it asks for cannot be lost in between.
+        accepted = await self.accept(following(work.message, then), work.accepted.address) if then else None
+        outcome = await self.outbox.say(work, result.text, "command")
+        if then is not None and accepted is not None:
+            self._ports.spawn(
+                self.see_to(Work(accepted, work.chat.also(FOLLOWING), own_turn=then.own_turn)), name="turn"
+            )
+        return outcome
+
+    async def _in_line(self, work: Work) -> tuple[Outcome, float]:
+        message, joined_s = work.message, self._ports.clock.monotonic()
+        ticket = self.lines.join(
+            work.accepted.session_key,
+            message.thread_key,
+            message.user_id,
+            work,
+            self._limits.busy_input,
+            own_turn=work.own_turn,
         )
+        try:
+            await self._acknowledge(ticket, work)
+            if isinstance(ticket.admission, Refused):
+                return await self.outbox.say(work, wording.line_full(ticket.admission.waiting), "refused"), 0.0
+            return await self._wait_and_run(ticket, joined_s)
+        except ClearedError:
+            return await self.outbox.say(work, wording.CLEARED, "cleared"), 0.0
+        except HeldError:
+            await work.chat.whisper(wording.HELD)
+            return Outcome(HELD), 0.0
+        finally:
+            self.lines.leave(ticket)
+
+    async def _acknowledge(self, ticket: Ticket[Work], work: Work) -> None:
+        note = admission_note(ticket.admission)
+        if note is not None and not work.is_recovered:
+            await work.chat.whisper(note)
+
+    async def _wait_and_run(self, ticket: Ticket[Work], joined_s: float) -> tuple[Outcome, float]:
+        carrier = await self.lines.carried(ticket)
+        if carrier is not None:
+            waited_s = self._ports.clock.monotonic() - joined_s
+            return Outcome(CARRIED), waited_s
+        async with self.lines.turn(ticket):
+            waited_s = self._ports.clock.monotonic() - joined_s
+            outcome = await self._turns.run(ticket)
+            ticket.outcome = outcome.name
+            return outcome, waited_s
+
+
+def admission_note(admission: Admission) -> str | None:
+    """What the person is told about where their message stands; nothing where the answer begins at once."""
+    match admission:
+        case Waits(place):
+            return wording.waiting(place)
+        case Steers():
+            return wording.STEERED
+        case Joins():
+            return wording.JOINED
+        case Interrupts():
+            return wording.INTERRUPTING
+        case Held() | _:
+            return None
+
+
+def saying(accepted: Accepted, text: str) -> Accepted:
+    """The message with ``text`` for its words."""
+    return replace(accepted, message=replace(accepted.message, text=text))
+
+
+def following(message: IncomingMessage, then: Followup) -> IncomingMessage:
+    """What a command asked for, as a message of its own."""
+    return replace(message, text=then.text, part=f"{message.part}{FOLLOWING}")
+
+
+def _account(outcome: Outcome, waited_s: float, took_s: float) -> None:
+    """The turn's one canonical line."""
+    details: dict[str, object] = {}
+    if outcome.result is not None and outcome.recalled is not None:
+        result, recalled = outcome.result, outcome.recalled
+        details = {
+            "agent": outcome.agent,
+            "model": outcome.model,
+            "stop_reason": result.stop_reason.value,
+            "input_tokens": result.usage.input_tokens,
+            "output_tokens": result.usage.output_tokens,
+            "cache_read_tokens": result.usage.cache_read_tokens,
+            "cache_write_tokens": result.usage.cache_write_tokens,
+            "memory_records": len(recalled.records),
+            "memory_degraded": recalled.is_degraded,
+            "first_text_ms": None if result.first_text_s is None else round(result.first_text_s * 1000),
+        }
+    _log.info(
+        TURN_FINISHED,
+        outcome=outcome.name,
+        waited_ms=round(waited_s * 1000),
+        took_ms=round(took_s * 1000),
+        **details,
+    )

@@ -1,18 +1,27 @@
 """What the dispatcher needs from the rest of the house, wired by ``app.bootstrap``."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.access.authority import Asker
 from app.agents.definitions import Agent
 from app.agents.loop import AgentLoop
+from app.agents.pricing import Price
 from app.agents.providers.base import ModelProvider
-from app.dispatch.inbox import Inbox
+from app.background import Spawn
+from app.clock import Clock
+from app.dispatch.journal import Journal
+from app.dispatch.keying import Keying
 from app.dispatch.provision import Provision
+from app.dispatch.records import Prices
 from app.dispatch.resolve import Defaults
-from app.sessions.opening import SessionStore
-from commands.ports import Decision
+from app.dispatch.work import Work
+from app.sessions.busy import BusyInput
+from app.sessions.entry import SessionEntry, SessionId
+from app.sessions.lines import Lines
+from app.sessions.transcript import TranscriptMessage
+from commands.ports import Decision, Preferences
 from commands.registry import Registry
 from commands.spec import Caller
 from memory.reflection import Reflection
@@ -54,22 +63,49 @@ class Access(Protocol):
         ...
 
 
+class Transcripts(Protocol):
+    """What was said in sessions, at hand. Adapters: a cache over the session store."""
+
+    async def load(self, entry: SessionEntry) -> Sequence[TranscriptMessage]:
+        """Every line of the entry's session, oldest first.
+
+        Raises ``StateError``'s tree and ``TranscriptUnreadableError``: what cannot be read is not empty.
+        """
+        ...
+
+    def extend(self, entry: SessionEntry, lines: Sequence[TranscriptMessage], *, is_kept: bool) -> None:
+        """Lines that follow; ``is_kept`` is false for those that could not be written down yet."""
+        ...
+
+    def forget(self, session_id: SessionId) -> None:
+        """The session's lines are other ones now than were loaded."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
-    inbox: Inbox
+    journal: Journal
+    transcripts: Transcripts
     access: Access
     commands: Registry
     agents: Mapping[str, Agent]
+    knows_model: Callable[[str], bool]
+    """Whether the provider of ``<provider>/<model>`` is set up."""
+    preferences: Preferences
     defaults: Defaults
     models: Models
-    sessions: SessionStore
     provision: Provision
     loop: AgentLoop
     reflection: Reflection
+    clock: Clock
+    spawn: Spawn
+    keying: Keying
+    lines: Lines[Work]
+    prices: Prices = field(default_factory=dict[str, Price])
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    concurrent_turns: int
     turn_s: float
     message_chars: int
+    busy_input: BusyInput = BusyInput.QUEUE

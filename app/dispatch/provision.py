@@ -1,14 +1,22 @@
 """Everything a turn needs to know, fetched at once."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-from app.agents.prompt import conversation, system_prompt
+from app.access.actor import Places
+from app.agents.prompt import conversation, observed, system_prompt
 from app.agents.providers.base import ModelRequest
-from app.channel import Chat, IncomingMessage
 from app.dispatch import wording
 from app.dispatch.resolve import Resolution
-from memory.recall import Recall, Recalled
+from app.dispatch.work import Progress, Work
+from app.sessions.context import build_session_context, session_context_prompt
+from app.sessions.entry import SessionEntry
+from app.sessions.key import KeyRules
+from app.sessions.source import ChatType, SessionSource
+from app.sessions.transcript import Kind, TranscriptMessage
+from memory.recall import Recall
 from memory.scope import request_scopes
 
 
@@ -17,42 +25,108 @@ class Budgets:
     """How much of a conversation a model is given."""
 
     history_chars: int
+    """Of a thread that the bot comes into; what it took part in it keeps itself."""
     output_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
-class Provisioned:
-    """A model call, and the memory that went into it."""
+class Setting:
+    """What stays the same in every turn of the bot."""
 
-    request: ModelRequest
-    recalled: Recalled
+    organization: str
+    budgets: Budgets
+    keys: KeyRules
+    redact_pii: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who answers."""
+
+    resolution: Resolution
+    model: str
+    """The provider's own name of it."""
+    advice: str | None = None
+    """Wishes of the channel and the person about how to answer."""
+    with_org: bool = True
+    """Whether the organisation's memory may be seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session as a turn finds it."""
+
+    entry: SessionEntry
+    source: SessionSource
+    transcript: Sequence[TranscriptMessage]
 
 
 class Provision:
-    def __init__(self, memory: Recall, organization: str, budgets: Budgets) -> None:
+    def __init__(self, memory: Recall, places: Places, setting: Setting) -> None:
         self._memory = memory
-        self._organization = organization
-        self._budgets = budgets
+        self._places = places
+        self._setting = setting
 
-    async def provide(
-        self, message: IncomingMessage, chat: Chat, resolution: Resolution, model: str, *, with_org: bool = True
-    ) -> Provisioned:
-        """The model call this message asks for; without the organisation's memory for those who may not see it.
+    async def provide(self, progress: Progress, opened: Opened, asking: Asking) -> ModelRequest:
+        """The model call this turn asks for.
 
-        Raises ``ChannelUnavailableError``.
+        Leaves in ``progress`` what the transcript lacks, and the memory that went into the call. Raises
+        ``ChannelUnavailableError``.
         """
-        organization = self._organization if with_org else None
+        message, setting = progress.work.message, self._setting
+        asked_at = message.received_at
+        organization = setting.organization if asking.with_org else None
         scopes = request_scopes(organization, user_id=message.user_id, channel_id=message.channel_id)
-        history, recalled, asker = await asyncio.gather(
-            chat.history(),
-            self._memory.recall(message.thread_key, scopes, message.text),
-            chat.asker(),
+        seen, recalled, names, context = await asyncio.gather(
+            self._seen(progress.work, opened, asked_at),
+            self._memory.recall(opened.entry.session_id, scopes, message.text),
+            asyncio.gather(*(work.chat.asker() for work in progress.works)),
+            self._context(progress.work, opened),
         )
-        request = ModelRequest(
-            model=model,
-            system=system_prompt(recalled.block, resolution.agent.prompt),
-            messages=conversation(history, asker, message.text or wording.BARE_MENTION, self._budgets.history_chars),
-            max_output_tokens=self._budgets.output_tokens,
-            effort=resolution.effort,
+        said = [said_line(work, name) for work, name in zip(progress.works, names, strict=True)]
+        progress.recalled, progress.lines = recalled, [*seen, *said]
+        return ModelRequest(
+            model=asking.model,
+            system=system_prompt(recalled.block, asking.resolution.agent.prompt, asking.advice, context),
+            messages=conversation([*opened.transcript, *progress.lines], is_shared=progress.is_shared),
+            max_output_tokens=setting.budgets.output_tokens,
+            effort=asking.resolution.effort,
         )
-        return Provisioned(request, recalled)
+
+    async def _seen(self, work: Work, opened: Opened, read_at: datetime) -> list[TranscriptMessage]:
+        """What was said in the thread that the transcript does not have."""
+        if work.message.brings_history or not opened.transcript:
+            thread = await work.chat.history(opened.entry.watermark)
+            return observed(thread, self._setting.budgets.history_chars, read_at)
+        if opened.source.chat_type is ChatType.DM:
+            # Whatever is said there is said to the bot.
+            return []
+        known = {line.position for line in opened.transcript}
+        thread = await work.chat.history(opened.entry.watermark)
+        others = [each for each in thread if not each.by_bot and each.position not in known]
+        return observed(others, self._setting.budgets.history_chars, read_at)
+
+    async def _context(self, work: Work, opened: Opened) -> str:
+        """Where the conversation takes place, in words that do not change from turn to turn."""
+        facts, name = await asyncio.gather(self._places.facts(work.message.channel_id), work.chat.asker())
+        source = replace(opened.source, chat_name=facts.name, chat_topic=facts.topic, user_name=name)
+        context = build_session_context(
+            source,
+            connected_platforms=(source.platform,),
+            home_channels={},
+            shared_multi_user_session=self._setting.keys.is_shared(source),
+        )
+        return session_context_prompt(context, redact_pii=self._setting.redact_pii)
+
+
+def said_line(work: Work, author: str) -> TranscriptMessage:
+    message = work.message
+    return TranscriptMessage(
+        "user",
+        message.text or wording.BARE_MENTION,
+        message.sent_at,
+        Kind.SAID,
+        author=author,
+        user_id=message.user_id,
+        position=f"{message.position}{message.part}",
+    )

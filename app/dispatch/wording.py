@@ -9,13 +9,26 @@ from app.errors import (
     ModelRejectedError,
     ModelUnreachableError,
     PromptTooLongError,
+    StateError,
     SwitchboardError,
 )
+from app.sessions.errors import TranscriptUnreadableError
+from app.sessions.restart import GivenUp
 
 THINKING = "is thinking…"
+SUMMARISING = "is summarising what was said before…"
 GREETING = "Hi! Ask me something in the same message, for example: “what did we decide about the release date?”"
 FILES_ONLY = "I cannot read files yet. Paste the part that matters as text and I will look at it."
 STOPPED = "_Stopped._"
+INTERRUPTED = "_Stopped for your next message._"
+STEERED = "I take this along in the answer I am writing."
+JOINED = "I answer this together with your message before it."
+INTERRUPTING = "I stop what I am writing and turn to this."
+HELD = "I am being restarted. I answer this as soon as I am back."
+CLEARED = "_Not answered: this conversation was started anew._"
+UNRECORDED = "_I could not write this conversation down; I may not remember it after a restart._"
+UNFINISHED = "_I am being restarted and will finish this answer in a moment._"
+RECOVERED = "_Recovered after a restart:_"
 BARE_MENTION = "(mentions you without a question: look at the thread and help)"
 
 _UNEXPECTED = "Something went wrong on my side, and I could not answer. Please try again."
@@ -26,6 +39,8 @@ _SENTENCES: tuple[tuple[type[Exception], str], ...] = (
     (PromptTooLongError, "This conversation is too long for the model. Start a new thread with the essentials."),
     (ModelRejectedError, "The model did not accept this request. Try asking in other words."),
     (ChannelUnavailableError, "I could not read this thread from Slack. Please try again."),
+    (TranscriptUnreadableError, "I cannot read what was said before in this conversation, so I rather do not answer."),
+    (StateError, "I cannot reach my own records right now, so I did not answer. Please try again in a minute."),
     (ConfigurationError, "I am not set up correctly. Whoever runs me will find the reason in the log."),
     (TimeoutError, "This took too long, so I stopped. Try a smaller question."),
 )
@@ -33,6 +48,36 @@ _SENTENCES: tuple[tuple[type[Exception], str], ...] = (
 
 def too_long(length: int, limit: int) -> str:
     return f"Your message has {length:,} characters; I read up to {limit:,}. Send the part that matters, or split it."
+
+
+def waiting(place: int) -> str:
+    if place == 1:
+        return "In line: I answer this right after the question before it."
+    return f"In line: {place - 1} more of this conversation come before it."
+
+
+def not_understood(reason: str) -> str:
+    return f":warning: {reason}"
+
+
+def line_full(count: int) -> str:
+    return f":warning: {count} messages wait in this conversation, so I did not take this one. Send it again."
+
+
+def recovered(text: str) -> str:
+    return f"{RECOVERED}\n\n{text}"
+
+
+_GIVEN_UP = {
+    GivenUp.STALE: "I was not running when you wrote this, and by now it is a while ago. Please ask again.",
+    GivenUp.STUCK: "I was ended several times while I answered this, so I stop trying. Ask again in other words; "
+    "this conversation starts anew.",
+    GivenUp.COMMAND: "I was ended while I carried this out. Look whether it took effect, and give it again if not.",
+}
+
+
+def gave_up(reason: GivenUp) -> str:
+    return f":warning: {_GIVEN_UP[reason]}"
 
 
 def unknown_command(command: str) -> str:
@@ -46,9 +91,4 @@ def not_allowed(admins: str) -> str:
 def apology(fault: SwitchboardError | TimeoutError | Exception, reference: Reference) -> str:
     """One sentence for the person who asked, with the reference that finds the log lines."""
     sentence = next((text for kind, text in _SENTENCES if isinstance(fault, kind)), _UNEXPECTED)
-    return f":warning: {sentence} (reference `{reference}`)"
-
-
-def restarted(reference: Reference) -> str:
-    sentence = "I am being restarted and could not finish. Please ask again in a moment."
     return f":warning: {sentence} (reference `{reference}`)"

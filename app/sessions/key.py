@@ -2,8 +2,9 @@
 
 import re
 from dataclasses import dataclass
+from typing import Protocol
 
-from app.channel import IncomingMessage
+from app.channel import ChannelId, ThreadKey, UserId, WorkspaceId
 from app.sessions.entry import SessionKey
 from app.sessions.source import ChatType, SessionSource
 
@@ -16,6 +17,28 @@ _SEPARATING = re.compile(r"[%:\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _PUNCTUATION = re.compile(r"[\s().+-]")
 _NUMBER = re.compile(r"[1-9][0-9]{6,14}")
 """E.164: a country code that starts with no zero, fifteen digits at most."""
+
+
+class Said(Protocol):
+    """What of a message decides about its key; ``IncomingMessage`` has it."""
+
+    @property
+    def workspace_id(self) -> WorkspaceId: ...
+
+    @property
+    def channel_id(self) -> ChannelId: ...
+
+    @property
+    def user_id(self) -> UserId: ...
+
+    @property
+    def thread_key(self) -> ThreadKey: ...
+
+    @property
+    def position(self) -> str: ...
+
+    @property
+    def starts_thread(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +107,7 @@ def is_shared_multi_user_session(
     return not group_sessions_per_user
 
 
-def source_of(message: IncomingMessage, *, dm_top_level_threads_as_sessions: bool = True) -> SessionSource:
+def source_of(message: Said, *, dm_top_level_threads_as_sessions: bool = True) -> SessionSource:
     """The source of a message, names and topic left for whoever knows them.
 
     Slack's direct messages are known by their channel's id, since not every event tells what its channel is. With

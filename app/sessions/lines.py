@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 from app.channel import ThreadKey, UserId
-from app.sessions.busy import QUEUE_CAP, Arrival, BusyInput, Held, Refused, Standing, admit
+from app.sessions.busy import QUEUE_CAP, Admission, Arrival, BusyInput, Held, Refused, Standing, admit
 from app.sessions.entry import SessionKey
 from app.sessions.line import Line
 from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, Ticket
@@ -64,6 +64,24 @@ class Lines(Generic[T]):
         line = self._lines.get(key)
         return None if line is None else line.running
 
+    def turns(self) -> Sequence[Ticket[T]]:
+        """The tickets of all turns under way."""
+        return tuple(line.running for line in self._lines.values() if line.running is not None)
+
+    def tickets(self, key: SessionKey) -> Sequence[Ticket[T]]:
+        """Every message in the line, in order: of the turn that runs, to steer it, and waiting."""
+        line = self._lines.get(key)
+        if line is None:
+            return ()
+        running = () if line.running is None else (line.running, *line.running.carries)
+        return (*running, *line.steering, *line.pending())
+
+    def is_taken(self, key: SessionKey) -> bool:
+        """Whether a turn runs in the line, or is about to, that is not the calling task's own."""
+        line = self._lines.get(key)
+        up = None if line is None else line.up
+        return up is not None and up.stage is not Stage.WAITING and up.task is not asyncio.current_task()
+
     def join(
         self,
         key: SessionKey,
@@ -76,7 +94,7 @@ class Lines(Generic[T]):
     ) -> Ticket[T]:
         """Put a message in line. ``admission`` says what became of it; refused and held ones are in no line."""
         arrival = Arrival(sender, thread_key, mode, own_turn)
-        admission = admit(arrival, self._standing(key), cap=self._cap, is_held=self._is_holding)
+        admission = self.outlook(key, arrival)
         ticket = Ticket(key, arrival, said, admission)
         match admission:
             case Held():
@@ -87,6 +105,10 @@ class Lines(Generic[T]):
             case _:
                 self._lines.setdefault(key, Line()).put(ticket)
         return ticket
+
+    def outlook(self, key: SessionKey, arrival: Arrival) -> Admission:
+        """What would become of a message that arrives now."""
+        return admit(arrival, self._standing(key), cap=self._cap, is_held=self._is_holding)
 
     def _standing(self, key: SessionKey) -> Standing | None:
         line = self._lines.get(key)
@@ -187,6 +209,7 @@ class Lines(Generic[T]):
         if stage is Stage.CARRIED:
             line.forsake(ticket)
         elif stage is Stage.RUNNING:
+            ticket.left.set()
             self._end(line, ticket)
         else:
             line.withdraw(ticket)

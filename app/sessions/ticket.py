@@ -64,6 +64,8 @@ class Ticket(Generic[T]):
     is_awaited: bool = False
     """The owner is in ``Lines.turn``. Before that the ticket keeps its order in line and takes no place."""
     task: asyncio.Task[Any] | None = None
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when its turn has ended."""
     bell: asyncio.Future[None] | None = None
 
     @property

@@ -9,6 +9,7 @@ happens to it, which is idempotent, so no text is lost or doubled whatever the p
 This module decides; ``app.slack.reply`` makes the calls and reports how they went.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -27,6 +28,7 @@ EDIT_FLUSH_S = 1.5
 """chat.update allows about 50 calls a minute for the whole workspace."""
 UNCERTAIN_LIMIT = 4
 """Lost calls in a row before the platform counts as unreachable."""
+_LONG_AGO = float("-inf")
 
 
 class Mode(StrEnum):
@@ -51,7 +53,9 @@ class Segment:
 class Answer:
     """The state machine. Times are monotonic seconds given by the caller."""
 
-    def __init__(self) -> None:
+    def __init__(self, reusing: Sequence[str] = ()) -> None:
+        """``reusing``: messages of an earlier attempt, streamed no more, rewritten before new ones are made."""
+        self._reusable = list(reusing)
         self._pending = ""
         self._outgoing = ""
         self._fills_segment = False
@@ -64,6 +68,11 @@ class Answer:
         self._failure: str | None = None
         self.is_visible = False
         """Whether any of it has reached the thread."""
+
+    @property
+    def leftovers(self) -> Sequence[str]:
+        """Messages of the earlier attempt that this answer did not need."""
+        return tuple(self._reusable)
 
     def write(self, text: str) -> None:
         self._pending += text
@@ -80,7 +89,7 @@ class Answer:
             return Wait(self._not_before, heeds_text=False)
         segment = self._segment
         if segment is not None and segment.doubtful_from is not None:
-            return Stop(segment.ts) if segment.mode is Mode.STREAMED else Update(segment.ts, segment.shown)
+            return self._settle(segment)
         self._choose_piece(now)
         if self._outgoing:
             return self._show_piece()
@@ -99,7 +108,7 @@ class Answer:
             self._stopped(segment)
             return
         if isinstance(call, Update):
-            segment.doubtful_from = None
+            segment.doubtful_from, self.is_visible = None, True
         self._piece_shown(segment, now)
 
     def refused(
@@ -189,16 +198,27 @@ class Answer:
 
     def _show_piece(self) -> Call:
         segment = self._segment
+        if segment is None and self._reusable:
+            segment = self._segment = Segment(self._reusable.pop(0), Mode.EDITED, "", _LONG_AGO, _LONG_AGO)
+        is_last = self._is_all_out()
         if segment is None:
-            is_whole = self._has_ended and not self._pending.strip()
-            return Start(self._outgoing) if self._may_stream and not is_whole else Post(self._outgoing)
+            return Post(self._outgoing, is_last) if is_last or not self._may_stream else Start(self._outgoing)
         if segment.mode is Mode.STREAMED:
             return Append(segment.ts, self._outgoing)
-        return Update(segment.ts, segment.shown + self._outgoing)
+        return Update(segment.ts, segment.shown + self._outgoing, is_last)
+
+    def _is_all_out(self) -> bool:
+        """Whether nothing is left to say beyond the piece that is on its way."""
+        return self._has_ended and not self._pending.strip()
+
+    def _settle(self, segment: Segment) -> Call:
+        if segment.mode is Mode.STREAMED:
+            return Stop(segment.ts)
+        return Update(segment.ts, segment.shown, is_last=self._is_all_out() and not self._outgoing)
 
     def _close(self, segment: Segment, now: float) -> Step:
         if segment.mode is Mode.STREAMED:
-            return Stop(segment.ts)
+            return Stop(segment.ts, self._is_all_out())
         self._segment = None
         return self.next_step(now)
 

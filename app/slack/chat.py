@@ -1,18 +1,20 @@
 """The conversation a Slack message belongs to: implements ``app.channel.Chat``."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 import structlog
 
-from app.channel import Reply, StatusCard, ThreadMessage
+from app.background import Spawn
+from app.channel import Remains, Reply, StatusCard, ThreadMessage, nobody_listens
 from app.clock import Clock
+from app.errors import ChannelUnavailableError
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
 from app.slack.format import without_crowd_mentions
 from app.slack.names import Names
 from app.slack.payloads import Identity, SlackMessage
 from app.slack.posting import Posting, Thread
-from app.slack.reply import SlackReply, Spawn
+from app.slack.reply import SlackReply
 from app.slack.status import SlackStatus
 from app.slack.thread import SlackThread
 
@@ -21,6 +23,7 @@ INLINE_CHARS = 3_000
 FIRST_LINE_CHARS = 300
 FILE_NAME = "answer.md"
 FILE_NOT_SHARED = "file_not_shared"
+WHISPER_LOST = "whisper_lost"
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -37,53 +40,98 @@ class Workspace:
     history_messages: int
 
 
+def slack_chat(workspace: Workspace, message: SlackMessage, part: str = "") -> "SlackChat":
+    """The conversation ``message`` belongs to; ``part`` names one of several turns that it asks for."""
+    thread = Thread(
+        channel=message.channel,
+        root_ts=message.root_ts,
+        recipient_team=message.user_team or message.team_id,
+        recipient_user=message.user or "",
+        after_ts=message.ts,
+        turn=f"{message.event_id}{part}",
+    )
+    return SlackChat(
+        workspace,
+        SlackThread(workspace.calls, workspace.names, workspace.identity, message),
+        SlackStatus(workspace.calls, thread, workspace.clock, workspace.spawn),
+        thread,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class SlackChat:
-    def __init__(self, workspace: Workspace, message: SlackMessage) -> None:
-        self._workspace = workspace
-        self._source = SlackThread(workspace.calls, workspace.names, workspace.identity, message)
-        self._thread = Thread(
-            channel=message.channel,
-            root_ts=message.root_ts,
-            recipient_team=message.user_team or message.team_id,
-            recipient_user=message.user or "",
-            after_ts=message.ts,
-        )
-        self._status = SlackStatus(workspace.calls, self._thread, workspace.clock, workspace.spawn)
+    workspace: Workspace
+    source: SlackThread
+    card: SlackStatus
+    thread: Thread
+    taken: tuple[str, ...] = ()
+    """Messages of an earlier attempt whose place the answer takes."""
+    on_posted: Callable[[str], None] = nobody_listens
 
     async def takes_part(self) -> bool:
-        return await self._source.takes_part()
+        return await self.source.takes_part()
 
-    async def history(self) -> Sequence[ThreadMessage]:
-        return await self._source.history(self._workspace.history_messages)
+    async def history(self, after: str | None = None) -> Sequence[ThreadMessage]:
+        return await self.source.history(self.workspace.history_messages, after)
 
     async def asker(self) -> str:
-        return await self._workspace.names.of(self._thread.recipient_user)
+        return await self.workspace.names.of(self.thread.recipient_user)
 
     async def say(self, text: str) -> None:
         """A long text goes as a file, which is one message; where Slack takes none, as several messages."""
-        if len(text) > INLINE_CHARS and await self._attach(text):
+        if len(text) > INLINE_CHARS and not self.taken and await self._attach(text):
             return
         reply = self.reply()
         reply.write(text)
         await reply.finish()
 
+    async def whisper(self, text: str) -> None:
+        try:
+            await self._posting().whisper(text)
+        except (SlackRefusalError, SlackLostError) as fault:
+            _log.info(WHISPER_LOST, reason=str(fault))
+
+    async def remains(self, foreign: Collection[str]) -> Remains:
+        try:
+            return await self._posting().remains(foreign)
+        except (SlackRefusalError, SlackLostError) as fault:
+            raise ChannelUnavailableError(str(fault)) from fault
+
+    def also(self, part: str) -> "SlackChat":
+        return replace(self, thread=replace(self.thread, turn=f"{self.thread.turn}{part}"), taken=())
+
+    def reusing(self, positions: Sequence[str]) -> "SlackChat":
+        return replace(self, taken=tuple(positions))
+
+    def noting(self, on_posted: Callable[[str], None]) -> "SlackChat":
+        return replace(self, on_posted=on_posted)
+
     def status(self) -> StatusCard:
-        return self._status
+        return self.card
 
     def reply(self) -> Reply:
-        return SlackReply(self._posting(), self._workspace.clock, self._workspace.spawn, self._status.replied)
+        return SlackReply(
+            self._posting(),
+            self.workspace.clock,
+            self.workspace.spawn,
+            self.card.replied,
+            on_posted=self.on_posted,
+            reusing=self.taken,
+        )
 
     async def _attach(self, text: str) -> bool:
         try:
-            await self._posting().attach(FILE_NAME, text, announcement(text))
+            ts = await self._posting().attach(FILE_NAME, text, announcement(text))
         except (SlackRefusalError, SlackLostError) as fault:
             _log.warning(FILE_NOT_SHARED, reason=str(fault))
             return False
-        self._status.replied()
+        self.card.replied()
+        if ts is not None:
+            self.on_posted(ts)
         return True
 
     def _posting(self) -> Posting:
-        return Posting(self._workspace.calls, self._thread, self._workspace.identity.user_id)
+        return Posting(self.workspace.calls, self.thread, self.workspace.identity.user_id)
 
 
 def announcement(text: str) -> str:

@@ -14,6 +14,7 @@ from slack_bolt.error import BoltUnhandledRequestError
 from app.access.actor import Places
 from app.background import Background
 from app.channel import (
+    Address,
     ChannelId,
     Chat,
     EventId,
@@ -26,10 +27,12 @@ from app.channel import (
 )
 from app.dispatch import wording
 from app.dispatch.dispatcher import Dispatcher
-from app.errors import DeliveryError
+from app.dispatch.journal import Accepted
+from app.errors import DeliveryError, StateError
 from app.slack import gate
+from app.slack.addresses import address_of
 from app.slack.calls import SlackLostError, SlackRefusalError
-from app.slack.chat import SlackChat, Workspace
+from app.slack.chat import Workspace, slack_chat
 from app.slack.format import to_plain, without_mention
 from app.slack.home import PROMPTS, home_view
 from app.slack.payloads import Json, MalformedEventError, SlackMessage, message_event, stop_event
@@ -41,6 +44,7 @@ EVENT_PASSED_OVER = "event_passed_over"
 REQUEST_UNKNOWN = "request_unknown"
 LISTENER_FAILED = "listener_failed"
 COURTESY_REFUSED = "courtesy_refused"
+MESSAGE_NOT_ACCEPTED = "message_not_accepted"
 TURN_CRASHED = "turn_crashed"
 SLACK_WITHDREW = "slack_withdrew"
 
@@ -89,14 +93,12 @@ class Listeners:
         """Runs before the acknowledgement: what is not claimed by then may be delivered again."""
         message = self._meant(body)
         if message is not None:
-            incoming = self._incoming(message[0], message[1])
-            if await self._dispatcher.accept(incoming):
-                context[_ACCEPTED] = (incoming, SlackChat(self._workspace, message[0]))
+            context[_ACCEPTED] = await self._accepted(*message)
         await next()
 
     async def begin(self, context: dict[str, Any]) -> None:
         """Runs beside the acknowledgement."""
-        accepted: tuple[IncomingMessage, Chat] | None = context.get(_ACCEPTED)
+        accepted: tuple[Accepted, Chat] | None = context.get(_ACCEPTED)
         if accepted is not None:
             self._background.spawn(self._serve(*accepted), name="turn")
 
@@ -178,16 +180,32 @@ class Listeners:
             files=message.files,
         )
 
-    async def _serve(self, message: IncomingMessage, chat: Chat) -> None:
-        """The listener boundary: whatever goes wrong below, the person hears of it and the bot goes on."""
+    async def _accepted(self, message: SlackMessage, considered: gate.Considered) -> "tuple[Accepted, Chat] | None":
+        incoming, chat = self._incoming(message, considered), slack_chat(self._workspace, message)
         try:
-            await self._dispatcher.handle(await self._stamped(message), chat)
+            accepted = await self._dispatcher.accept(incoming, address_of(message))
+        except StateError as fault:
+            # Delivering it again would help nobody while the records are unusable; the person can.
+            _log.error(MESSAGE_NOT_ACCEPTED, error=type(fault).__name__, reference=incoming.reference)
+            if considered.address is not Address.FOLLOW_UP:
+                self._background.spawn(self._apologise(incoming, chat, fault), name="apology")
+            return None
+        return None if accepted is None else (accepted, chat)
+
+    async def _serve(self, accepted: Accepted, chat: Chat) -> None:
+        """The listener boundary: whatever goes wrong below, the person hears of it and the bot goes on."""
+        message = accepted.message
+        try:
+            await self._dispatcher.handle(replace(accepted, message=await self._stamped(message)), chat)
         except Exception as fault:  # noqa: BLE001 - the boundary of the listener
             _log.exception(TURN_CRASHED, reference=message.reference, thread=message.thread_key)
-            try:
-                await chat.say(wording.apology(fault, message.reference))
-            except DeliveryError:
-                _log.warning(TURN_CRASHED, reference=message.reference, told="no")
+            await self._apologise(message, chat, fault)
+
+    async def _apologise(self, message: IncomingMessage, chat: Chat, fault: Exception) -> None:
+        try:
+            await chat.say(wording.apology(fault, message.reference))
+        except DeliveryError:
+            _log.warning(TURN_CRASHED, reference=message.reference, told="no")
 
     async def _stamped(self, message: IncomingMessage) -> IncomingMessage:
         """With who can see the channel, where the event did not say it: a mention carries no kind of channel."""

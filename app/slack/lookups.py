@@ -8,9 +8,9 @@ from typing import Generic, TypeVar
 
 import structlog
 
+from app.background import Spawn
 from app.clock import Clock
 from app.slack.calls import SlackLostError, SlackRefusalError
-from app.slack.reply import Spawn
 
 LOOKUP_FAILED = "slack_lookup_failed"
 

@@ -7,10 +7,10 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from app.access.actor import ActorKind, PersonFacts
+from app.background import Spawn
 from app.clock import Clock
 from app.slack.calls import SlackCalls
 from app.slack.lookups import Freshness, Lookups, UnusableAnswerError
-from app.slack.reply import Spawn
 from app.slack.visibility import fields
 
 FRESHNESS = Freshness(known_s=600.0, failed_s=60.0)

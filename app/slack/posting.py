@@ -1,14 +1,17 @@
 """The calls that put the bot's words into one thread, and the look-ups that settle what became of a lost one."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
-from app.slack.calls import SlackCalls, SlackLostError
+from app.channel import Remains
+from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
 from app.slack.steps import Append, Call, Post, Start, Stop, Update
 
 NONCE_EVENT = "switchboard_reply"
-"""Message metadata's event type that carries the nonce of a post, so that a lost post can be recognised."""
+"""Message metadata's event type. Its payload carries the nonce of a post, so that a lost post can be recognised, the
+turn the message belongs to, and whether the answer ends with it, so that a restart can tell what became of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,8 @@ class Thread:
     recipient_user: str
     after_ts: str
     """The message that is answered; whatever the bot says to it comes later."""
+    turn: str = ""
+    """Names the turn that answers, the same in every process."""
 
 
 class Posting:
@@ -59,10 +64,36 @@ class Posting:
                 return ts
         return None
 
-    async def attach(self, name: str, content: str, comment: str) -> None:
+    async def close(self, ts: str) -> None:
+        """End the message's stream if it is still open. Raises ``SlackLostError``."""
+        try:
+            await self._calls.call("chat.stopStream", {"channel": self._thread.channel, "ts": ts})
+        except SlackRefusalError:
+            return
+
+    async def delete(self, ts: str) -> None:
+        """Raises ``SlackRefusalError`` or ``SlackLostError``."""
+        await self._calls.call("chat.delete", {"channel": self._thread.channel, "ts": ts})
+
+    async def remains(self, foreign: Collection[str]) -> Remains:
+        """What an earlier attempt at this turn left; messages at ``foreign`` are others'.
+
+        Raises ``SlackRefusalError`` or ``SlackLostError`` when that cannot be told.
+        """
+        own = [message for message in await self._own_messages() if self._is_of_this_turn(message, foreign)]
+        return Remains(tuple(str(message["ts"]) for message in own), any(map(self._is_end, own)))
+
+    async def whisper(self, text: str) -> None:
+        """Show ``text`` to the one who is answered alone. Raises ``SlackRefusalError`` or ``SlackLostError``."""
+        thread = self._thread
+        wish = {"channel": thread.channel, "thread_ts": thread.root_ts, "user": thread.recipient_user, "text": text}
+        await self._calls.call("chat.postEphemeral", wish)
+
+    async def attach(self, name: str, content: str, comment: str) -> str | None:
         """Share ``content`` in the thread as the file ``name`` under ``comment`` (mrkdwn).
 
-        Raises ``SlackRefusalError``, or ``SlackLostError`` when it may or may not be there.
+        The ts of the message that shows it, if it is there by now. Raises ``SlackRefusalError``, or ``SlackLostError``
+        when it may or may not be there.
         """
         body = content.encode()
         announced = await self._calls.call(
@@ -79,8 +110,17 @@ class Posting:
         try:
             await self._calls.call("files.completeUploadExternal", wish)
         except SlackLostError:
-            if not any(_holds(message, file_id) for message in await self._own_messages()):
+            ts = await self._showing(file_id)
+            if ts is None:
                 raise
+            return ts
+        with suppress(SlackRefusalError, SlackLostError):
+            return await self._showing(file_id)
+        return None
+
+    async def _showing(self, file_id: str) -> str | None:
+        holding = (message for message in await self._own_messages() if _holds(message, file_id))
+        return next((str(message["ts"]) for message in holding), None)
 
     async def _own_messages(self) -> list[Mapping[str, Any]]:
         """The bot's messages of the thread that are newer than what is answered and not known yet."""
@@ -102,6 +142,19 @@ class Posting:
         is_later = float(ts or 0) > float(self._thread.after_ts)
         return message.get("user") == self._bot_user and is_later and ts not in self._known
 
+    def _is_of_this_turn(self, message: Mapping[str, Any], foreign: Collection[str]) -> bool:
+        """A stream carries no mark until it ends: one that is nobody else's must be this turn's."""
+        turn = _payload(message).get("turn")
+        return turn == self._thread.turn if turn is not None else str(message.get("ts")) not in foreign
+
+    def _is_end(self, message: Mapping[str, Any]) -> bool:
+        """A file is one message and cannot be marked."""
+        return bool(_payload(message).get("is_last")) or bool(message.get("files"))
+
+    def _metadata(self, *, is_last: bool, nonce: str | None = None) -> dict[str, object]:
+        payload = {"turn": self._thread.turn, "is_last": is_last} | ({"nonce": nonce} if nonce else {})
+        return {"metadata": {"event_type": NONCE_EVENT, "event_payload": payload}}
+
     def _request(self, call: Call, nonce: str) -> tuple[str, dict[str, object]]:
         thread = self._thread
         match call:
@@ -114,18 +167,17 @@ class Posting:
                 }
             case Append(ts, text):
                 return "chat.appendStream", {"ts": ts, "markdown_text": text}
-            case Stop(ts):
-                return "chat.stopStream", {"ts": ts}
-            case Post(text):
+            case Stop(ts, is_last):
+                return "chat.stopStream", {"ts": ts} | (self._metadata(is_last=True) if is_last else {})
+            case Post(text, is_last):
                 return "chat.postMessage", {
                     "thread_ts": thread.root_ts,
                     "markdown_text": text,
                     "unfurl_links": False,
                     "unfurl_media": False,
-                    "metadata": {"event_type": NONCE_EVENT, "event_payload": {"nonce": nonce}},
-                }
-            case Update(ts, text):
-                return "chat.update", {"ts": ts, "markdown_text": text}
+                } | self._metadata(is_last=is_last, nonce=nonce)
+            case Update(ts, text, is_last):
+                return "chat.update", {"ts": ts, "markdown_text": text} | self._metadata(is_last=is_last)
 
 
 def _holds(message: Mapping[str, Any], file_id: str) -> bool:
@@ -133,7 +185,11 @@ def _holds(message: Mapping[str, Any], file_id: str) -> bool:
 
 
 def _nonce(message: Mapping[str, Any]) -> str | None:
+    return _payload(message).get("nonce")
+
+
+def _payload(message: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
     if metadata.get("event_type") != NONCE_EVENT:
-        return None
-    return cast("Mapping[str, Any]", metadata.get("event_payload") or {}).get("nonce")
+        return {}
+    return cast("Mapping[str, Any]", metadata.get("event_payload") or {})

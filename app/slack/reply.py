@@ -1,13 +1,14 @@
 """An answer written into a Slack thread: makes the calls that ``Answer`` decides on, and tells it how they went."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
 from uuid import uuid4
 
 import structlog
 
+from app.background import Spawn
+from app.channel import nobody_listens
 from app.clock import Clock
 from app.errors import DeliveryError, StoppedByUserError, SwitchboardError
 from app.slack.answer import Answer
@@ -22,19 +23,27 @@ CALL_LOST = "slack_call_lost"
 _log = structlog.stdlib.get_logger(__name__)
 
 
-class Spawn(Protocol):
-    def __call__(self, work: Coroutine[Any, Any, object], *, name: str, last: bool = False) -> asyncio.Task[None]: ...
-
-
 class SlackReply:
     """Implements ``app.channel.Reply``. Its writer starts with the first text and ends with the answer."""
 
-    def __init__(self, posting: Posting, clock: Clock, spawn: Spawn, on_visible: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        posting: Posting,
+        clock: Clock,
+        spawn: Spawn,
+        on_visible: Callable[[], None],
+        *,
+        on_posted: Callable[[str], None] = nobody_listens,
+        reusing: Sequence[str] = (),
+    ) -> None:
+        """``reusing``: messages of an earlier attempt; the answer takes their place, and what it does not need goes."""
         self._posting = posting
         self._clock = clock
         self._spawn = spawn
         self._on_visible = on_visible
-        self._answer = Answer()
+        self._on_posted = on_posted
+        self._still_open = list(reusing)
+        self._answer = Answer(reusing)
         self._more = asyncio.Event()
         self._heeds_text = True
         self._writer: asyncio.Task[None] | None = None
@@ -70,10 +79,12 @@ class SlackReply:
             return
 
     async def _run(self) -> None:
+        await self._close_earlier()
         while True:
             match self._answer.next_step(self._clock.monotonic()):
                 case Done():
                     self._is_whole = True
+                    await self._take_away(self._answer.leftovers)
                     return
                 case Failed(reason):
                     self._failure = DeliveryError(reason)
@@ -84,6 +95,20 @@ class SlackReply:
                     await self._make(call)
             if self._failure is not None:
                 return
+
+    async def _close_earlier(self) -> None:
+        """A message that is still streamed cannot be rewritten; whether it is will show when it is tried."""
+        while self._still_open:
+            with suppress(SlackLostError):
+                await self._posting.close(self._still_open[0])
+            self._still_open.pop(0)
+
+    async def _take_away(self, positions: Sequence[str]) -> None:
+        for ts in positions:
+            try:
+                await self._posting.delete(ts)
+            except (SlackRefusalError, SlackLostError) as fault:
+                _log.info(CALL_REFUSED, call="delete", error=str(fault))
 
     async def _pause(self, wait: Wait) -> None:
         """Until the moment ``wait`` names, the end of the answer, or text that matters."""
@@ -106,6 +131,8 @@ class SlackReply:
         else:
             self._answer.succeeded(call, self._clock.monotonic(), ts)
             self._show()
+            if ts is not None:
+                self._on_posted(ts)
 
     def _refused(self, call: Call, fault: SlackRefusalError) -> None:
         if fault.refusal is Refusal.STOPPED_BY_USER:
@@ -126,6 +153,7 @@ class SlackReply:
         self._answer.lost(call, self._clock.monotonic(), found_ts)
         if found_ts is not None:
             self._show()
+            self._on_posted(found_ts)
 
     def _show(self) -> None:
         if self._answer.is_visible:

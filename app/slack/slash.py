@@ -12,10 +12,10 @@ from slack_sdk.errors import SlackRequestError
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from app.access.actor import Places
+from app.background import Spawn
 from app.slack.calls import is_loopback
 from app.slack.format import to_plain, without_crowd_mentions
 from app.slack.payloads import Json
-from app.slack.reply import Spawn
 from app.slack.splitting import cut
 from commands.grammar import without_links
 from commands.registry import Registry

@@ -4,10 +4,10 @@ import asyncio
 
 import structlog
 
+from app.background import Spawn
 from app.clock import Clock
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
 from app.slack.posting import Thread
-from app.slack.reply import Spawn
 
 STATUS_REFUSED = "slack_status_refused"
 SHOW_AFTER_S = 0.15

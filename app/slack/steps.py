@@ -17,11 +17,14 @@ class Append:
 @dataclass(frozen=True, slots=True)
 class Stop:
     ts: str
+    is_last: bool = False
+    """Whether the answer ends with this call, here and below; the message is marked as its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
     text: str
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Update:
     ts: str
     text: str
     """The segment's whole text."""
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,11 +34,15 @@ class SlackThread:
             return True
         return any(m.get("user") == me or mentions(str(m.get("text", "")), me) for m in await self._messages())
 
-    async def history(self, limit: int) -> Sequence[ThreadMessage]:
-        """The last ``limit`` messages before the one that is answered. Raises ``ChannelUnavailableError``."""
+    async def history(self, limit: int, after: str | None = None) -> Sequence[ThreadMessage]:
+        """The last ``limit`` messages before the one that is answered, behind ``after`` if it is given.
+
+        Raises ``ChannelUnavailableError``.
+        """
         if not self._message.is_reply:
             return ()
-        earlier = [m for m in await self._messages() if float(m.get("ts", 0)) < float(self._message.ts)]
+        start, end = float(after or 0), float(self._message.ts)
+        earlier = [m for m in await self._messages(after) if start < float(m.get("ts", 0)) < end]
         return [await self._plain(m) for m in earlier[-limit:]]
 
     async def _plain(self, message: Message) -> ThreadMessage:
@@ -52,25 +56,31 @@ class SlackThread:
             text=text if is_ours else to_plain(without_mention(text, self._identity.user_id)),
         )
 
-    async def _messages(self) -> Sequence[Message]:
+    async def _messages(self, after: str | None = None) -> Sequence[Message]:
+        """The thread, read from ``after`` on where it was not read as a whole already."""
         if self._read is None:
-            self._read = await self._fetch()
+            found = await self._fetch(after)
+            if after is not None:
+                return found
+            self._read = found
         return self._read
 
-    async def _fetch(self) -> Sequence[Message]:
+    async def _fetch(self, after: str | None) -> Sequence[Message]:
         found: list[Message] = []
         cursor: str | None = None
         for _ in range(PAGES):
-            answer = await self._page(cursor)
+            answer = await self._page(cursor, after)
             found.extend(cast("list[Message]", answer.get("messages") or []))
             cursor = cast("Message", answer.get("response_metadata") or {}).get("next_cursor") or None
             if cursor is None:
                 break
         return found
 
-    async def _page(self, cursor: str | None) -> Message:
+    async def _page(self, cursor: str | None, after: str | None) -> Message:
         message = self._message
         arguments = {"channel": message.channel, "ts": message.root_ts, "limit": str(PAGE_MESSAGES), "cursor": cursor}
+        if after is not None:
+            arguments["oldest"] = after
         try:
             return await self._calls.call("conversations.replies", arguments, as_query=True)
         except (SlackRefusalError, SlackLostError) as fault:

@@ -7,15 +7,19 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from app.access.actor import ChannelFacts, known_facts
+from app.background import Spawn
 from app.channel import Visibility
 from app.clock import Clock
 from app.slack.calls import SlackCalls
 from app.slack.lookups import Freshness, Lookups, UnusableAnswerError
-from app.slack.reply import Spawn
 
 FRESHNESS = Freshness(known_s=600.0, failed_s=600.0)
 
 _CHANNEL = re.compile(r"slack:([CDG][A-Z0-9]{1,40})")
+
+
+class _Topic(BaseModel):
+    value: str = ""
 
 
 class _Channel(BaseModel):
@@ -25,6 +29,8 @@ class _Channel(BaseModel):
     is_mpim: bool = False
     is_private: bool | None = None
     is_ext_shared: bool | None = None
+    name: str | None = None
+    topic: _Topic = _Topic()
 
 
 class _Answer(BaseModel):
@@ -59,11 +65,13 @@ def channel_facts(answer: Mapping[str, Any]) -> ChannelFacts:
     if channel.is_im:
         return ChannelFacts(Visibility.DM, is_ext_shared=bool(channel.is_ext_shared))
     if channel.is_mpim:
-        return ChannelFacts(Visibility.DM, is_ext_shared=channel.is_ext_shared)
+        return ChannelFacts(Visibility.DM, is_ext_shared=channel.is_ext_shared, topic=channel.topic.value or None)
     if channel.is_private is None:
         raise UnusableAnswerError("conversations.info: channel.is_private: missing")
     visibility = Visibility.PRIVATE if channel.is_private else Visibility.PUBLIC
-    return ChannelFacts(visibility, is_ext_shared=channel.is_ext_shared)
+    return ChannelFacts(
+        visibility, is_ext_shared=channel.is_ext_shared, name=channel.name, topic=channel.topic.value or None
+    )
 
 
 def fields(fault: ValidationError) -> str:

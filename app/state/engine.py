@@ -14,6 +14,7 @@ import structlog
 from sqlalchemy import Connection, Engine
 
 from app.clock import Clock, SystemClock
+from app.state import full_text
 from app.state.errors import StateBusyError, StateError, StateIndexDamagedError, StateUnreachableError, mapped
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -149,16 +150,9 @@ class Database:
         return not is_early
 
     def _rebuild(self) -> None:
-        with mapped():
-            rebuild_index(self._writing)
+        full_text.mend(self._writing)
         _log.warning(STATE_INDEX_REBUILT)
 
 
 _SHARED = (StateBusyError, StateUnreachableError)
 """Faults of the whole commit. After a broken connection it may have been kept, so trying again could do it twice."""
-
-
-def rebuild_index(engine: Engine) -> None:
-    """Makes SQLite's full-text index anew from the table it is about."""
-    with engine.execution_options(**{WRITES: True}).begin() as connection:
-        connection.exec_driver_sql("INSERT INTO transcript_fts(transcript_fts) VALUES ('rebuild')")

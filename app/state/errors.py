@@ -13,13 +13,19 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from app.errors import SwitchboardError
+from app.errors import StateError
 
 if TYPE_CHECKING:
     from sqlalchemy.exc import SQLAlchemyError
 
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_INDEX_TEXTS = (
+    "vtable constructor failed: transcript_fts",
+    "invalid fts5 file format",
+    "no such table: transcript_fts",
+    "no such table: main.transcript_fts",
+)
 _PRIMARY = 0xFF
 """SQLite's extended result codes keep the primary one in their low byte (sqlite.org/rescode.html)."""
 
@@ -28,10 +34,6 @@ _PLAIN = {
     sqlite3.SQLITE_READONLY: "the state database's file may not be written",
     sqlite3.SQLITE_IOERR: "the disk of the state database fails",
 }
-
-
-class StateError(SwitchboardError):
-    """The state database could not be used."""
 
 
 class StateBusyError(StateError):
@@ -72,10 +74,10 @@ def mapped() -> Generator[None]:
 
 
 def sqlite_error(fault: sqlite3.Error) -> StateError:
-    """Bare SQLITE_CORRUPT is damage to the file; only the virtual table's own code lays it at the index."""
+    """Bare SQLITE_CORRUPT is damage to the file; only what the virtual table itself says lays it at the index."""
     extended = getattr(fault, "sqlite_errorcode", 0)
     code = extended & _PRIMARY
-    if extended == sqlite3.SQLITE_CORRUPT_VTAB:
+    if extended == sqlite3.SQLITE_CORRUPT_VTAB or str(fault).startswith(_INDEX_TEXTS):
         return StateIndexDamagedError("the full-text index of the state database is damaged")
     if code in _DAMAGE:
         return StateDamagedError("the state database is damaged")

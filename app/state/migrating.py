@@ -29,14 +29,9 @@ def upgrade(engine: Engine, version: str | None = None) -> None:
     """
     wanted = version or newest()
     with engine.connect() as connection:
-        found = version_of(connection)
+        found = known(version_of(connection))
     if found == wanted:
         return
-    if found is not None and found not in versions():
-        raise ConfigurationError(
-            f"the state database has schema {found}, which is newer than this program's ({newest()}); "
-            "install the newer version again or choose another state.url"
-        )
     with _ENVIRONMENT, _alone(engine) as connection:
         config = _config()
         config.attributes["connection"] = connection
@@ -46,6 +41,16 @@ def upgrade(engine: Engine, version: str | None = None) -> None:
 def version_of(connection: Connection) -> str | None:
     """The schema's version; None for an empty database."""
     return MigrationContext.configure(connection).get_current_revision()
+
+
+def known(version: str | None) -> str | None:
+    """``version``, unless this program is too old for it: then ``ConfigurationError``."""
+    if version is not None and version not in versions():
+        raise ConfigurationError(
+            f"the state database has schema {version}, which is newer than this program's ({newest()}); "
+            "install the newer version again or choose another state.url"
+        )
+    return version
 
 
 def newest() -> str:

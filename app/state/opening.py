@@ -11,8 +11,9 @@ from sqlalchemy.exc import ArgumentError
 
 from app.clock import Clock
 from app.errors import ConfigurationError
+from app.state.checking import damage, ensure_sound, refuse_damaged_pages
 from app.state.engine import WRITES, Database
-from app.state.errors import mapped
+from app.state.errors import StateDamagedError, mapped
 from app.state.migrating import upgrade
 
 FILE_NAME = "state.db"
@@ -89,13 +90,23 @@ def _parsed(url: str) -> URL:
 def _opened(url: str) -> Engine:
     engine = engine_of(url)
     file = file_of(url)
-    if file is not None:
-        _make_folder(file.parent)
-    with ExitStack() as on_failure, mapped():
+    with ExitStack() as on_failure:
         on_failure.callback(engine.dispose)
-        upgrade(engine)
+        try:
+            _readied(engine, file)
+        except StateDamagedError as fault:
+            raise fault if file is None else damage(file, str(fault)) from fault
         on_failure.pop_all()
     return engine
+
+
+def _readied(engine: Engine, file: Path | None) -> None:
+    if file is not None:
+        _make_folder(file.parent)
+        refuse_damaged_pages(engine, file)
+    with mapped():
+        upgrade(engine)
+    ensure_sound(engine)
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

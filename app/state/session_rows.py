@@ -121,6 +121,20 @@ def past(connection: Connection, keys: Collection[SessionKey], limit: int) -> Se
     ]
 
 
+def keys_within(connection: Connection, stem: str, speaker: str | None = None) -> Sequence[SessionKey]:
+    """Compared character by character: LIKE knows no case in SQLite, and PostgreSQL's order is not that of bytes."""
+    key, inner = sessions.c.session_key, f"{stem}:"
+    wanted = select(key).distinct().where((key == stem) | (func.substr(key, 1, len(inner)) == inner)).order_by(key)
+    if speaker is not None:
+        said = select(transcript.c.id).where(
+            transcript.c.session_id == sessions.c.session_id,
+            transcript.c.user_id == storable(speaker),
+            transcript.c.kind == Kind.SAID.value,
+        )
+        wanted = wanted.where(said.exists())
+    return [SessionKey(row) for row in connection.execute(wanted).scalars()]
+
+
 def _free_title(connection: Connection, session_id: SessionId, key: SessionKey, title: str) -> str:
     name = storable(title)
     taken = select(sessions.c.session_id).where(

@@ -87,6 +87,28 @@ def switch(
     return changed
 
 
+def fork(
+    connection: Connection,
+    key: SessionKey,
+    origin: SessionId,
+    moment: Moment,
+    *,
+    expected: SessionId | None = None,
+    watermark: str | None = None,
+) -> SessionEntry | None:
+    """Raises ``TranscriptUnreadableError``."""
+    entry, wanted = entry_rows.get(connection, key), session_rows.get(connection, origin)
+    if entry is None or wanted is None or expected not in (None, entry.session_id):
+        return None
+    now, session_id = moment.now, moment.unused_id(connection)
+    session_rows.create(connection, session_id, key, now, parent=wanted.session_id)
+    transcript_rows.append(connection, session_id, transcript_rows.load(connection, wanted.session_id))
+    session_rows.end(connection, entry.session_id, EndReason.SWITCH, now)
+    changed = lifecycle.switched(entry, session_id, now, created_at=now, watermark=watermark)
+    entry_rows.save(connection, changed)
+    return changed
+
+
 def change(
     connection: Connection, key: SessionKey, step: Callable[[SessionEntry], SessionEntry | None]
 ) -> SessionEntry | None:

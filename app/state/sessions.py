@@ -72,6 +72,16 @@ class StateSessions:
             )
         )
 
+    async def fork(
+        self, key: SessionKey, origin: SessionId, *, expected: SessionId | None = None, watermark: str | None = None
+    ) -> SessionEntry | None:
+        moment = self._moment()
+        return await self._database.write(
+            lambda connection: session_steps.fork(
+                connection, key, origin, moment, expected=expected, watermark=watermark
+            )
+        )
+
     async def suspend(self, key: SessionKey) -> None:
         await self._change(key, lifecycle.suspended)
 
@@ -125,6 +135,12 @@ class StateSessions:
 
     async def sessions_of(self, keys: Collection[SessionKey], *, limit: int = 10) -> Sequence[PastSession]:
         return await self._database.read(lambda connection: session_rows.past(connection, keys, limit))
+
+    async def speakers(self, keys: Collection[SessionKey]) -> frozenset[str]:
+        return await self._database.read(lambda connection: transcript_rows.speakers(connection, keys))
+
+    async def keys_within(self, stem: str, *, speaker: str | None = None) -> Sequence[SessionKey]:
+        return await self._database.read(lambda connection: session_rows.keys_within(connection, stem, speaker))
 
     async def set_title(self, session_id: SessionId, title: str) -> None:
         await self._database.write(lambda connection: session_rows.set_title(connection, session_id, title))

@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from app.sessions.entry import SessionId
+from app.sessions.entry import SessionId, SessionKey
 from app.sessions.errors import TranscriptUnreadableError
 from app.sessions.transcript import Kind, Rewound, TranscriptMessage, last_turns
 from app.state import session_rows
-from app.state.tables import transcript
+from app.state.tables import sessions, transcript
 from memory.text import storable
 
 POSITIONS = 500
@@ -86,6 +86,13 @@ def has_lines(connection: Connection, session_id: SessionId) -> bool:
 def last_position(connection: Connection, session_id: SessionId) -> str | None:
     """Of the newest line that has one, in sight or not."""
     return connection.execute(_LAST_POSITION, {"session_id": session_id}).scalar_one_or_none()
+
+
+def speakers(connection: Connection, keys: Collection[SessionKey]) -> frozenset[str]:
+    """Who said something to the bot in sessions of the keys, in sight or not."""
+    said = (transcript.c.kind == Kind.SAID.value) & transcript.c.user_id.is_not(None)
+    of_keys = transcript.c.session_id.in_(select(sessions.c.session_id).where(sessions.c.session_key.in_(keys)))
+    return frozenset(connection.execute(select(transcript.c.user_id).distinct().where(of_keys, said)).scalars())
 
 
 def line(*kept: Any) -> TranscriptMessage:

@@ -75,7 +75,10 @@ async def by_chat(registry: Registry, line: str) -> Said:
     """A message through the dispatcher; a model must never be asked."""
     provider, chat = ScriptedProvider(["prose"]), FakeChat()
     ports = ports_of(OneModel(provider), SystemClock(), commands=registry)
-    await Dispatcher(ports, Limits(1, 5.0, 50_000), SystemClock()).handle(message(f"!{line}"), chat)
+    dispatcher = Dispatcher(ports, Limits(5.0, 50_000))
+    accepted = await dispatcher.accept(message(f"!{line}"))
+    assert accepted is not None
+    await dispatcher.handle(accepted, chat)
     shown = "\n".join(chat.said)
     return Said(not provider.requests and bool(shown) and not shown.startswith(("⚠️", "🚫")), shown)
 

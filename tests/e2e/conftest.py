@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
 
 import pytest
 
 from app.agents.providers.base import Completed
 from app.application import Application
 from app.bootstrap import build
-from app.play import playing
+from app.play import playing, with_state
 from app.playground.delivery import AckTimes
 from app.playground.model import Message
 from app.playground.server import Playground, open_playground
@@ -77,8 +80,12 @@ async def running(playground: Playground, settings: Settings, provider: Scripted
 SETTINGS = {mode: load(environ={"SWITCHBOARD_SLACK__MODE": mode}, playground=True) for mode in ("socket", "http")}
 
 
+STATES = TemporaryDirectory(prefix="switchboard-e2e-")
+
+
 def settings_of(playground: Playground, mode: str) -> Settings:
-    return playing(SETTINGS[mode], playground)
+    """For one bot and those that come after it: every call names a state database of its own."""
+    return with_state(playing(SETTINGS[mode], playground), Path(STATES.name) / uuid4().hex)
 
 
 @pytest.fixture(params=["socket", "http"])

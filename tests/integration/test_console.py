@@ -24,7 +24,7 @@ HTTP = Place("http", "ci", "builds", "7")
 
 def dispatcher_of(provider: ScriptedProvider) -> Dispatcher:
     ports = ports_of(OneModel(provider), SystemClock(), commands=registry_of(Kept()))
-    return Dispatcher(ports, Limits(4, 5.0, 1_000), SystemClock())
+    return Dispatcher(ports, Limits(5.0, 1_000))
 
 
 def console(provider: ScriptedProvider) -> Console:

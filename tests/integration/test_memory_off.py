@@ -1,5 +1,7 @@
 """Off means off: with memory disabled, what goes to a provider is what a build without memory would send."""
 
+from pathlib import Path
+
 import pytest
 
 from app.agents.definitions import GENERAL_PROMPT
@@ -7,6 +9,7 @@ from app.agents.providers.base import ModelRequest, Turn
 from app.agents.providers.catalogue import Catalogue, ProviderSpec
 from app.bootstrap import build
 from app.clock import SystemClock
+from app.play import with_state
 from app.playground.seed import ALICE, BOT_USER, GENERAL
 from app.playground.server import open_playground
 from config.settings import ProviderSettings, Settings
@@ -41,27 +44,36 @@ def settings_for(settings: Settings, kind: str, base_url: str, *, enabled: bool)
     )
 
 
-async def sent_by_the_bot(kind: str, *, enabled: bool, taught: bool = False) -> bytes:
-    """The body of the one model call that a mention of “which port?” leads to."""
+async def sent_by_the_bot(kind: str, folder: Path, *, enabled: bool, taught: bool = False) -> tuple[bytes, str]:
+    """The body of the one model call that a mention of “which port?” leads to, and the thread it is asked in."""
     store = InProcessStore(ranker=RelevanceRanker(), now=SystemClock().now)
     if taught:
         await store.write("org:playground", [MemoryCandidate("fact", "The port is 5433.", "slack:C1:1.0")])
     async with open_playground(with_page=False) as playground, model_server(ANSWERS[kind]) as server:
         settings = settings_for(settings_of(playground, "socket"), kind, server.base_url, enabled=enabled)
         memory = store if enabled else None
-        async with build(settings, memory=memory) as application, application.serving():
+        kept = with_state(settings, folder)
+        async with build(kept, memory=memory) as application, application.serving():
             await application.connected()
             root = playground.people.say(ALICE, GENERAL, f"<@{BOT_USER}> which port?")
             await playground.answer(GENERAL, root.ts)
         (call,) = server.calls
-        return call.raw
+        return call.raw, root.ts
 
 
-async def sent_without_memory(kind: str) -> bytes:
-    """The same call put together by hand: the agent's prompt, the question, and nothing that knows of memory."""
+async def sent_without_memory(kind: str, thread_ts: str) -> bytes:
+    """The same call put together by hand: where it is, the agent's prompt, the question; nothing knows of memory."""
+    context = (
+        "## Current Session Context\n\n"
+        "- Platform: slack\n"
+        f'- Place: channel "general" ({GENERAL}), thread {thread_ts}\n'
+        '- Topic: "Company-wide announcements"\n'
+        "- People: several may take part in this thread; each message begins with its sender's name.\n"
+        "- Connected platforms: slack"
+    )
     request = ModelRequest(
         model="model-1",
-        system=(GENERAL_PROMPT,),
+        system=(context, GENERAL_PROMPT),
         messages=(Turn("user", "alice: which port?"),),
         max_output_tokens=8192,
     )
@@ -75,9 +87,11 @@ async def sent_without_memory(kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["anthropic", "openai"])
-async def test_with_memory_disabled_every_byte_equals_a_build_without_memory(kind: str) -> None:
+async def test_with_memory_disabled_every_byte_equals_a_build_without_memory(kind: str, tmp_path: Path) -> None:
     """Specification, section 1; criterion "Disabled path is byte-identical to memory-off"."""
-    without = await sent_without_memory(kind)
-    assert await sent_by_the_bot(kind, enabled=False) == without
-    assert await sent_by_the_bot(kind, enabled=True) == without, "a memory that has nothing to say adds nothing"
-    assert await sent_by_the_bot(kind, enabled=True, taught=True) != without
+    off, thread = await sent_by_the_bot(kind, tmp_path / "off", enabled=False)
+    assert off == await sent_without_memory(kind, thread)
+    silent, thread = await sent_by_the_bot(kind, tmp_path / "silent", enabled=True)
+    assert silent == await sent_without_memory(kind, thread), "a memory that has nothing to say adds nothing"
+    taught, thread = await sent_by_the_bot(kind, tmp_path / "taught", enabled=True, taught=True)
+    assert taught != await sent_without_memory(kind, thread)

@@ -92,8 +92,12 @@ async def api() -> AsyncGenerator[Api]:
 async def test_the_playgrounds_channels_and_people_are_what_they_are(api: Api) -> None:
     api.workspace.members["U0BOB00001"].is_restricted = True
     async with asyncio.timeout(10), house_at(api.origin.base_url, api.app.bot_token) as house:
-        assert await house.places.facts("slack:C0GENERAL1") == ChannelFacts(Visibility.PUBLIC, is_ext_shared=False)
-        assert await house.places.facts("slack:G0LEADS001") == ChannelFacts(Visibility.PRIVATE, is_ext_shared=False)
+        assert await house.places.facts("slack:C0GENERAL1") == ChannelFacts(
+            Visibility.PUBLIC, is_ext_shared=False, name="general", topic="Company-wide announcements"
+        )
+        assert await house.places.facts("slack:G0LEADS001") == ChannelFacts(
+            Visibility.PRIVATE, is_ext_shared=False, name="leads", topic="Leads only"
+        )
         assert await house.people.facts("slack:U0ALICE001") == PersonFacts(ActorKind.MEMBER)
         assert await house.people.facts("slack:U0BOB00001") == PersonFacts(ActorKind.GUEST)
         assert await house.people.facts("slack:U0ADA00001") == PersonFacts(ActorKind.MEMBER, is_workspace_admin=True)

@@ -175,7 +175,7 @@ def test_a_short_answer_that_is_whole_at_once_is_one_ordinary_message() -> None:
     writer.answer.write("Forty-two.")
     writer.answer.end()
     assert isinstance(writer.run(), Done)
-    assert writer.calls == [Post("Forty-two.")]
+    assert writer.calls == [Post("Forty-two.", is_last=True)]
 
 
 def test_text_that_grows_is_streamed_at_most_once_per_flush_interval() -> None:
@@ -208,7 +208,7 @@ def test_a_stream_is_closed_before_slack_closes_it_even_when_nothing_is_said() -
     writer.answer.write(" … done")
     writer.answer.end()
     writer.run(until_idle=False)
-    assert writer.calls == [Start("Let me think"), Stop("1"), Post(" … done")]
+    assert writer.calls == [Start("Let me think"), Stop("1"), Post(" … done", is_last=True)]
 
 
 def test_a_stream_that_expired_goes_on_in_the_same_message_by_rewriting_it() -> None:
@@ -281,7 +281,7 @@ def test_a_slack_that_stays_silent_fails_the_answer_after_a_few_tries() -> None:
     for _ in range(5):
         now += 60.0
         step = answer.next_step(now)
-        assert step == Post("one")
+        assert step == Post("one", is_last=True)
         answer.lost(Post("one"), now)
     assert isinstance(answer.next_step(now + 60), Failed)
 

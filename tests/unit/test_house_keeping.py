@@ -6,46 +6,10 @@ import gc
 import structlog
 
 from app.background import Background
-from app.channel import ThreadKey
 from app.clock import SystemClock
 from app.dispatch.entrance import Entrance
-from app.dispatch.inbox import KEPT_S, InProcessInbox
 from app.runtime import YOUNG_OBJECTS, run, settle
-from app.sessions.lanes import Lanes
-from tests.fakes import ManualClock, message, until
-
-
-async def test_claims_are_forgotten_after_an_hour() -> None:
-    clock = ManualClock()
-    inbox = InProcessInbox(clock)
-    assert await inbox.accept(message())
-    clock.elapsed_s = KEPT_S - 1
-    assert not await inbox.accept(message())
-    clock.elapsed_s = KEPT_S + 1
-    assert await inbox.accept(message())
-
-
-async def test_no_more_turns_run_at_once_than_there_are_places() -> None:
-    lanes = Lanes(concurrent_turns=2)
-    running = 0
-    most = 0
-    gate = asyncio.Event()
-
-    async def turn(key: str) -> None:
-        nonlocal running, most
-        async with lanes.turn(ThreadKey(key)):
-            running += 1
-            most = max(most, running)
-            await gate.wait()
-            running -= 1
-
-    async with asyncio.TaskGroup() as group:
-        for number in range(5):
-            group.create_task(turn(f"t{number}"))
-        await until(lambda: running == 2)
-        gate.set()
-    assert most == 2
-    assert len(lanes) == 0
+from tests.fakes import until
 
 
 async def test_background_work_that_fails_ends_as_a_log_line() -> None:

@@ -249,6 +249,10 @@ async def test_clearing_reaches_a_line_that_waits_for_a_place() -> None:
         await home.settle()
         assert home.lines.clear(SessionKey("k3")) == 1
         assert len(home.lines) == 2
+        await home.end("k1")
+        home.say("k4", key=SessionKey("k4"))
+        await home.settle()
+        assert home.lines.running == 2, "the place it had asked for is free for others"
 
 
 async def test_a_full_line_refuses_and_the_refused_message_has_no_turn() -> None:

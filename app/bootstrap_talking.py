@@ -1,0 +1,134 @@
+"""The part of the composition root that puts the dispatcher's ports together, for the bot and for the terminal."""
+
+from collections.abc import Mapping
+
+from app.access.actor import Places
+from app.access.authority import TableAuthority
+from app.agents.definitions import Agent, agents
+from app.agents.loop import AgentLoop
+from app.agents.pricing import Price, decimal
+from app.agents.windows import Windows
+from app.background import Background
+from app.bootstrap_commands import CommandPorts, organization_of
+from app.bootstrap_state import State
+from app.clock import Clock
+from app.dispatch.choices import ConfiguredChoices
+from app.dispatch.fitting import Fitting
+from app.dispatch.ports import Limits, Models, Ports
+from app.dispatch.provision import Budgets, Provision, Setting
+from app.dispatch.resolve import Defaults
+from app.dispatch.work import Work
+from app.errors import ConfigurationError
+from app.sessions.busy import BusyInput
+from app.sessions.compressor import Compressor, Policy
+from app.sessions.compressor import Ports as CompressorPorts
+from app.sessions.lines import Lines
+from app.sessions.summariser import Summariser
+from commands.builtin import Configuring
+from commands.ports import Receipts
+from commands.registry import Registry
+from config.settings import Settings
+from memory.recall import Recall
+from memory.reflection import NullReflection, Reflection
+
+
+class Talking:
+    """What conversations are led with, made once and shared by the dispatcher and the commands."""
+
+    def __init__(self, settings: Settings, state: State, models: Models, clock: Clock, background: Background) -> None:
+        self._settings = settings
+        self._state = state
+        self._models = models
+        self._clock = clock
+        self._background = background
+        self._agents = agents_of(settings)
+        self._defaults = defaults_of(settings)
+        self._prices = prices_of(settings)
+        self.lines: Lines[Work] = Lines(settings.limits.concurrent_turns, settings.sessions.queue_cap)
+
+    def commands(self, receipts: Receipts) -> CommandPorts:
+        choices = ConfiguredChoices(self._agents, self._defaults, self.knows_model)
+        return CommandPorts(receipts, None, Configuring(self._state.preferences, choices))
+
+    def knows_model(self, reference: str) -> bool:
+        return reference.partition("/")[0] in self._settings.providers
+
+    def ports(
+        self,
+        access: TableAuthority,
+        commands: Registry,
+        recall: Recall,
+        places: Places,
+        reflection: Reflection | None,
+    ) -> Ports:
+        state, settings = self._state, self._settings
+        budgets = Budgets(settings.limits.history_chars, settings.limits.output_tokens)
+        setting = Setting(organization_of(settings), budgets, state.keying.rules, settings.privacy.redact_pii)
+        return Ports(
+            journal=state.journal,
+            transcripts=state.transcripts,
+            access=access,
+            commands=commands,
+            agents=self._agents,
+            knows_model=self.knows_model,
+            preferences=state.preferences,
+            defaults=self._defaults,
+            models=self._models,
+            provision=Provision(recall, places, setting),
+            loop=AgentLoop(self._clock),
+            reflection=reflection or NullReflection(),
+            clock=self._clock,
+            spawn=self._background.spawn,
+            keying=state.keying,
+            lines=self.lines,
+            prices=self._prices,
+        )
+
+    def fitting(self) -> Fitting:
+        state, settings, clock = self._state, self._settings, self._clock
+        compression = settings.sessions.compression
+        summariser = Summariser(
+            self._models, state.usage, clock, prices=self._prices, timeout_s=settings.limits.model_idle_s
+        )
+        ports = CompressorPorts(state.sessions, summariser, self._background, clock)
+        compressor = Compressor(ports, Policy(compression.protect_first, compression.protect_last))
+        return Fitting(compressor, state.transcripts, windows_of(settings), compression.threshold)
+
+    async def housekeeping(self) -> None:
+        """Nothing yet."""
+
+
+def agents_of(settings: Settings) -> Mapping[str, Agent]:
+    return agents({name: Agent(name, each.prompt, each.model, each.effort) for name, each in settings.agents.items()})
+
+
+def defaults_of(settings: Settings) -> Defaults:
+    """Raises ``ConfigurationError``."""
+    defaults = settings.defaults
+    if defaults.model is None:
+        raise ConfigurationError("defaults.model is not set: name one as <provider>/<model>")
+    return Defaults(defaults.agent, defaults.model, defaults.effort)
+
+
+def limits_of(settings: Settings) -> Limits:
+    limits = settings.limits
+    return Limits(limits.turn_s, limits.message_chars, BusyInput(settings.sessions.busy_input))
+
+
+def windows_of(settings: Settings) -> Windows:
+    known = {name: each.context_tokens for name, each in settings.models.items() if each.context_tokens is not None}
+    return Windows(known, settings.sessions.compression.context_tokens)
+
+
+def prices_of(settings: Settings) -> Mapping[str, Price]:
+    return {
+        name: Price(
+            decimal(each.input_usd),
+            decimal(each.output_usd),
+            decimal(each.cache_read_usd),
+            decimal(each.cache_write_usd),
+            is_included=each.included,
+        )
+        for name, each in settings.models.items()
+        if each.has_price or each.included
+    }

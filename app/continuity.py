@@ -1,0 +1,57 @@
+"""What keeps conversations going over the end of the process: recovery at the start, an orderly stop, housekeeping."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from app.background import Background, beside
+from app.dispatch.dispatcher import Dispatcher
+from app.dispatch.journal import Journal
+from app.dispatch.recovering import Recovering
+from app.errors import StateError
+
+APPLICATION_DRAINED = "application_drained"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Continuity:
+    dispatcher: Dispatcher
+    journal: Journal
+    recovering: Recovering
+    background: Background
+    drain_s: float
+    housekeeping: Callable[[], Awaitable[None]] | None = None
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncGenerator[None]:
+        """Around the time in which messages come in.
+
+        Before it what is unfinished is taken up; after it what still runs may end, and what does not is left to the
+        next process.
+        """
+        await self.recovering.run(self.background.spawn)
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(beside(self.dispatcher.redelivery.run(), name="redelivery"))
+            if self.housekeeping is not None:
+                await stack.enter_async_context(beside(self._keep_house(self.housekeeping), name="housekeeping"))
+            try:
+                yield
+            finally:
+                await self._stop()
+
+    async def _keep_house(self, housekeeping: Callable[[], Awaitable[None]]) -> None:
+        await housekeeping()
+
+    async def _stop(self) -> None:
+        """Turns, reflections and deliveries are all tasks of the background, and are counted together."""
+        self.dispatcher.hold()
+        cut_short = await self.background.drain(self.drain_s)
+        _log.info(APPLICATION_DRAINED, cut_short=cut_short)
+        try:
+            await self.journal.stopped(is_clean=cut_short == 0)
+        except StateError as fault:
+            _log.error(APPLICATION_DRAINED, reason=str(fault))

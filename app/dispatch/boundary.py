@@ -1,0 +1,35 @@
+"""Where a running turn takes along what was said meanwhile."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from app.agents.providers.base import ModelRequest, Turn
+from app.dispatch.provision import said_line
+from app.dispatch.work import Progress, Work
+from app.sessions.ticket import Ticket
+
+
+class TurnBoundary:
+    """Implements ``app.agents.loop.Boundary``: before a model call, the messages that are to steer it go into it."""
+
+    def __init__(self, progress: Progress, ticket: Ticket[Work], take: Callable[[], Sequence[Work]]) -> None:
+        self._progress = progress
+        self._ticket = ticket
+        self._take = take
+        ticket.takes_steering = True
+
+    async def before_call(self, request: ModelRequest) -> ModelRequest:
+        steering = self._take()
+        self._ticket.takes_steering = False
+        if not steering:
+            return request
+        names = [await work.chat.asker() for work in steering]
+        lines = [said_line(work, name) for work, name in zip(steering, names, strict=True)]
+        self._progress.lines.extend(lines)
+        self._progress.works = (*self._progress.works, *steering)
+        last = request.messages[-1]
+        said = [f"{line.author}: {line.content}" if self._progress.is_shared else line.content for line in lines]
+        return replace(request, messages=(*request.messages[:-1], Turn("user", "\n\n".join([last.text, *said]))))
+
+    def between_calls(self) -> None:
+        self._ticket.takes_steering = True

@@ -1,0 +1,98 @@
+"""What is kept of conversations, as commands tell of it; and the house's own faults, as commands answer them."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from app.agents.pricing import ESTIMATED, INCLUDED, UNKNOWN, Total
+from app.errors import ConfigurationError, SwitchboardError
+from app.sessions.compression_outcome import Outcome, Result, told
+from app.sessions.entry import SessionEntry
+from app.sessions.errors import TitleTakenError, TranscriptUnreadableError
+from app.sessions.transcript import PastSession, Rewound
+from app.sessions.usage import Share, Task
+from commands.conversations import Compressed, SessionSummary, Spent, TokenCounts, Undone
+from commands.errors import CommandError, ConflictError, UnavailableError
+
+TITLE_TAKEN = "another session of this conversation has this title; choose another one"
+_UNREACHABLE = "I cannot reach my own records right now; try again in a minute"
+_ANSWERS: tuple[tuple[type[SwitchboardError], type[CommandError], str], ...] = (
+    (TitleTakenError, ConflictError, TITLE_TAKEN),
+    (
+        TranscriptUnreadableError,
+        UnavailableError,
+        "I cannot read what was said in this conversation, so I leave it as it is; `!new` begins a new one",
+    ),
+    (
+        ConfigurationError,
+        UnavailableError,
+        "the model in effect here is not set up; choose another one, or ask whoever runs me",
+    ),
+)
+
+
+@contextmanager
+def answering() -> Generator[None]:
+    """Turns the bot's own errors into answers of a command: what is not named is the database's."""
+    try:
+        yield
+    except SwitchboardError as fault:
+        found = ((answer, text) for kind, answer, text in _ANSWERS if isinstance(fault, kind))
+        answer, text = next(found, (UnavailableError, _UNREACHABLE))
+        raise answer(text) from fault
+
+
+def summary_of(past: PastSession, *, is_current: bool = False) -> SessionSummary:
+    return SessionSummary(
+        past.session_id, past.created_at, past.last_active_at, past.title, past.opening, is_current=is_current
+    )
+
+
+def begun(entry: SessionEntry, title: str | None) -> SessionSummary:
+    """Of a session in which nothing has been said yet."""
+    return SessionSummary(entry.session_id, entry.created_at, entry.updated_at, title, is_current=True)
+
+
+def undone(rewound: Rewound) -> Undone:
+    return Undone(rewound.turns, rewound.messages, rewound.target_text or "")
+
+
+def compressed(outcome: Outcome) -> Compressed:
+    """Raises ``CommandError`` for what did not come about."""
+    match outcome.result:
+        case Result.FAILED | Result.COOLING_DOWN:
+            raise UnavailableError(told(outcome))
+        case Result.OVERTAKEN:
+            raise ConflictError(told(outcome))
+        case Result.NOTHING:
+            messages = 0
+        case Result.CUT:
+            messages = outcome.messages_before - outcome.messages_after
+        case Result.SUMMARISED | Result.SHORTENED:
+            # The summary is one of those that are left.
+            messages = outcome.messages_before - outcome.messages_after + 1
+    return Compressed(messages, outcome.tokens_before, outcome.tokens_after)
+
+
+def spent(by_task: Sequence[Share]) -> Spent:
+    """The sum of what each kind of task took."""
+    total, runs, counts = Total(), dict.fromkeys(Task, 0), TokenCounts()
+    for share in by_task:
+        tokens = share.spent.tokens
+        total += share.spent.cost
+        counts = TokenCounts(
+            counts.input + tokens.input,
+            counts.output + tokens.output,
+            counts.cache_read + tokens.cache_read,
+            counts.cache_write + tokens.cache_write,
+        )
+        if share.name in runs:
+            runs[Task(share.name)] += share.spent.cost.runs
+    microusd, status = _cost(total)
+    return Spent(counts, microusd, status, runs[Task.TURN], runs[Task.COMPRESSION])
+
+
+def _cost(total: Total) -> tuple[int | None, str]:
+    """One run of unknown cost makes the whole unknown: a part of a sum looks like the sum."""
+    if total.unknown:
+        return None, UNKNOWN
+    return total.microusd, INCLUDED if total.runs and total.included == total.runs else ESTIMATED

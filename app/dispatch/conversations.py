@@ -1,0 +1,260 @@
+"""What people do with the conversations they are in: over the session store and the lines of the running bot."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import structlog
+
+from app.agents.windows import Windows
+from app.channel import ThreadKey, UserId
+from app.clock import Clock
+from app.dispatch.conversation_keys import keys_of
+from app.dispatch.conversation_lanes import NOWHERE, AtHand, Lane, Lanes
+from app.dispatch.conversation_telling import TITLE_TAKEN, answering, begun, compressed, spent, summary_of, undone
+from app.dispatch.keying import Keying
+from app.dispatch.work import Work
+from app.sessions.busy import Arrival, BusyInput, Held, Refused
+from app.sessions.compression import Cause
+from app.sessions.compressor import Compressor
+from app.sessions.entry import SessionEntry, SessionId
+from app.sessions.lines import Lines
+from app.sessions.store import SessionStore
+from app.sessions.summariser import Conversation
+from app.sessions.ticket import Ticket
+from app.sessions.transcript import PastSession, Rewound
+from app.sessions.usage import By, Usage, Which
+from commands.conversations import Compressed, ConversationStatus, Restarted, SessionSummary, Spent, Undone
+from commands.errors import BusyError, ConflictError, NotFoundError
+from commands.ports import Choices, Preferences
+from commands.preferences import Name, subjects_of
+from commands.spec import Caller
+
+CLEANUP_TIMED_OUT = "cleanup_timed_out"
+CLEANUP_S = 30.0
+"""How long a new session waits for the turn it has stopped to say its last word."""
+_MOVED_ON = "this conversation moved on meanwhile; look at `!resume` and say it again"
+_NO_SESSION = "there is no such session; `!resume` lists those that there are"
+_NOTHING_TO_RETRY = "there is nothing to answer once more"
+_NOTHING_TO_NAME = "nothing has been said to me here yet, so there is no session to name"
+_CLOSING = "I am being restarted and take no more messages here; say it again in a minute"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where conversations are kept, and where they wait."""
+
+    lines: Lines[Work]
+    store: SessionStore
+    transcripts: AtHand
+    keying: Keying
+    clock: Clock
+    cleanup_s: float = CLEANUP_S
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked about them: which model answers, what that took, and for shorter transcripts."""
+
+    usage: Usage
+    compressor: Compressor
+    preferences: Preferences
+    choices: Choices
+    windows: Windows
+
+
+class LiveConversations:
+    """Implements ``commands.ports.Conversations``."""
+
+    def __init__(self, kept: Kept, asked: Asked) -> None:
+        self._kept = kept
+        self._asked = asked
+        self._lines = kept.lines
+        self._store = kept.store
+        self._lanes = Lanes(kept.lines, kept.store, kept.transcripts, kept.keying)
+
+    async def participants(self, caller: Caller) -> frozenset[str]:
+        with answering():
+            return await self._lanes.people(caller)
+
+    async def status(self, caller: Caller) -> ConversationStatus | None:
+        with answering():
+            entry = await self._lanes.current(caller)
+            if entry is None:
+                return None
+            key, in_effect = entry.session_key, await self._in_effect(caller)
+            model = in_effect[Name.MODEL]
+            past = await self._lanes.sessions([key])
+            session = next(each for each in past if each.session_id == entry.session_id)
+            return ConversationStatus(
+                session=summary_of(session, is_current=True),
+                agent=in_effect[Name.AGENT],
+                model=model,
+                spent=await self._spent(Which(session_id=entry.session_id)),
+                context_tokens=entry.last_prompt_tokens,
+                context_limit_tokens=self._asked.windows.known.get(model),
+                is_running=self._lines.turn_of(key) is not None,
+                waiting=self._lines.depth(key),
+            )
+
+    async def reset(self, caller: Caller, title: str | None) -> Restarted:
+        with answering():
+            lane = await self._lanes.of(caller)
+            if title is not None and title in {each.title for each in await self._lanes.sessions([lane.key])}:
+                raise ConflictError(TITLE_TAKEN)
+            entry = await self._lanes.opened(lane)
+            await self._lanes.write_down(entry)
+            # Nothing can come between these: whoever is answered next finds the new session.
+            ended = self._lines.turn_of(lane.key)
+            dropped, stopped = self._lines.clear(lane.key), self._lines.stop_line(lane.key)
+            renewed = await self._store.reset(lane.key, watermark=caller.origin.position, title=title)
+            await self._left(ended)
+        self._kept.transcripts.forget(entry.session_id)
+        return Restarted(begun(_there(renewed), title), int(stopped), dropped)
+
+    async def stop(self, caller: Caller) -> int:
+        running = (key for key in keys_of(self._kept.keying, caller) if self._lines.turn_of(key) is not None)
+        key = next(running, None)
+        if key is not None:
+            return int(self._lines.stop_line(key))
+        own = [ticket.key for ticket in self._lines.turns() if _is_own(ticket, caller)]
+        return sum(self._lines.stop_line(each) for each in own)
+
+    async def earlier(
+        self, caller: Caller, *, in_channel: bool = False, limit: int | None = None
+    ) -> Sequence[SessionSummary]:
+        with answering():
+            lane = await self._lanes.of(caller)
+            found = await self._lanes.earlier(lane, caller, in_channel=in_channel)
+            return [summary_of(each) for each in found[:limit]]
+
+    async def resume(self, caller: Caller, session_id: str, *, in_channel: bool = False) -> SessionSummary:
+        with answering():
+            lane = await self._lanes.of(caller)
+            possible = await self._lanes.earlier(lane, caller, in_channel=in_channel)
+            wanted = next((each for each in possible if each.session_id == session_id), None)
+            if wanted is None:
+                raise NotFoundError(_NO_SESSION)
+            left = await self._lanes.opened(lane)
+            await self._lanes.write_down(left)
+            self._lanes.require_quiet(lane.key)
+            entry = _there(await self._switched(lane, wanted, left, caller))
+        for each in (left.session_id, entry.session_id):
+            self._kept.transcripts.forget(each)
+        return replace(summary_of(wanted, is_current=True), session_id=entry.session_id)
+
+    async def list_sessions(self, caller: Caller, query: str, limit: int) -> Sequence[SessionSummary]:
+        with answering():
+            is_here = caller.origin.thread_key is not None
+            keys = [(await self._lanes.of(caller)).key] if is_here else await self._lanes.keys_in_channel(caller)
+            found = await self._lanes.with_words(keys, query, limit)
+            return [summary_of(each, is_current=each.ended_at is None) for each in found]
+
+    async def retry(self, caller: Caller) -> str:
+        with answering():
+            rewound = await self._rewound(caller, 1)
+        if not rewound.turns or not rewound.target_text:
+            raise NotFoundError(_NOTHING_TO_RETRY)
+        return rewound.target_text
+
+    async def undo(self, caller: Caller, turns: int) -> Undone:
+        with answering():
+            return undone(await self._rewound(caller, turns))
+
+    async def compress(self, caller: Caller, focus: str | None) -> Compressed:
+        with answering():
+            entry = await self._lanes.current(caller)
+            if entry is None:
+                return Compressed(0, 0, 0)
+            model = (await self._in_effect(caller))[Name.MODEL]
+            await self._kept.transcripts.load(entry)
+            self._lanes.require_quiet(entry.session_key)
+            where = Conversation(
+                entry.session_key,
+                entry.session_id,
+                caller.id,
+                caller.origin.channel_id or "",
+                reference=caller.origin.position or caller.surface.value,
+                model=model,
+                window=self._asked.windows.of(model),
+            )
+            outcome = await self._asked.compressor.compress(where, focus=focus, cause=Cause.COMMAND)
+        self._kept.transcripts.forget(entry.session_id)
+        return compressed(outcome)
+
+    async def queue(self, caller: Caller) -> int:
+        key = next(iter(keys_of(self._kept.keying, caller)), None)
+        if key is None:
+            raise NotFoundError(NOWHERE)
+        thread_key = ThreadKey(caller.origin.thread_key or "")
+        arrival = Arrival(UserId(caller.id), thread_key, BusyInput.QUEUE, is_own_turn=True)
+        match self._lines.outlook(key, arrival):
+            case Refused(waiting):
+                count = "1 message waits" if waiting == 1 else f"{waiting:,} messages wait"
+                raise BusyError(f"{count} in this conversation, which is as many as may; say it again later")
+            case Held():
+                raise BusyError(_CLOSING)
+            case _:
+                return self._lines.depth(key) + (self._lines.turn_of(key) is not None)
+
+    async def usage(self, caller: Caller, *, is_own: bool, days: int | None) -> Spent:
+        since = None if days is None else self._kept.clock.now() - timedelta(days=days)
+        with answering():
+            if is_own:
+                return await self._spent(Which(user_id=caller.id, since=since))
+            lane = await self._lanes.of(caller)
+            return await self._spent(Which(session_key=lane.key, since=since))
+
+    async def title(self, caller: Caller, text: str) -> None:
+        with answering():
+            entry = await self._lanes.current(caller)
+            if entry is None:
+                raise NotFoundError(_NOTHING_TO_NAME)
+            await self._store.set_title(entry.session_id, text)
+
+    async def _in_effect(self, caller: Caller) -> Mapping[Name, str]:
+        kept = await self._asked.preferences.get(subjects_of(caller))
+        return {each.name: each.value or "" for each in self._asked.choices.in_effect(kept)}
+
+    async def _spent(self, which: Which) -> Spent:
+        return spent(await self._asked.usage.shares(By.TASK, which))
+
+    async def _rewound(self, caller: Caller, turns: int) -> Rewound:
+        entry = await self._lanes.current(caller)
+        if entry is None:
+            return Rewound(0, 0)
+        await self._kept.transcripts.load(entry)
+        self._lanes.require_quiet(entry.session_key)
+        rewound = await self._store.rewind(entry.session_id, turns)
+        self._kept.transcripts.forget(entry.session_id)
+        return rewound
+
+    async def _switched(
+        self, lane: Lane, wanted: PastSession, left: SessionEntry, caller: Caller
+    ) -> SessionEntry | None:
+        """To a session of this conversation; of another one's, to a new session that goes on from it."""
+        go = self._store.switch if wanted.session_key == lane.key else self._store.fork
+        watermark = caller.origin.position
+        return await go(lane.key, SessionId(wanted.session_id), expected=left.session_id, watermark=watermark)
+
+    async def _left(self, ended: Ticket[Work] | None) -> None:
+        if ended is None:
+            return
+        try:
+            async with asyncio.timeout(self._kept.cleanup_s):
+                await ended.left.wait()
+        except TimeoutError:
+            _log.warning(CLEANUP_TIMED_OUT, session_key=ended.key)
+
+
+def _there(entry: SessionEntry | None) -> SessionEntry:
+    if entry is None:
+        raise ConflictError(_MOVED_ON)
+    return entry
+
+
+def _is_own(ticket: Ticket[Work], caller: Caller) -> bool:
+    return ticket.arrival.sender == caller.id and ticket.said.message.channel_id == caller.origin.channel_id

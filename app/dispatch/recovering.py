@@ -1,0 +1,130 @@
+"""A start: goes on with whatever the last process left unfinished, before anything new comes in."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from app.channel import Chat, IncomingMessage
+from app.clock import Clock
+from app.dispatch import wording
+from app.dispatch.dispatcher import NOT_MEANT, Dispatcher
+from app.dispatch.journal import Journal, Unfinished
+from app.dispatch.work import Work
+from app.errors import ChannelUnavailableError
+from app.sessions.restart import Abandon, AfterRestart, Left, Redeliver, Resume, Tell, after_restart, is_looping
+
+RECOVERY_STARTED = "recovery_started"
+RECOVERY_POSTPONED = "recovery_postponed"
+MESSAGE_ABANDONED = "message_abandoned"
+
+LOOP_PAUSE_S = 300.0
+"""A process that starts again and again may be ended by what it resumes: it comes to rest before it does so."""
+LOOK_AGAIN_S = 30.0
+
+_log = structlog.stdlib.get_logger(__name__)
+
+Reopen = Callable[[IncomingMessage, str], Chat | None]
+"""The conversation of a message at an address; ``None`` when there is no such conversation (any more)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """An unfinished message, its conversation, and what is done about it."""
+
+    found: Unfinished
+    decision: AfterRestart
+    work: Work
+
+
+class Recovering:
+    """Session lifecycle, section 7."""
+
+    def __init__(
+        self, journal: Journal, dispatcher: Dispatcher, reopen: Reopen, clock: Clock, *, freshness_s: float
+    ) -> None:
+        self._journal = journal
+        self._dispatcher = dispatcher
+        self._reopen = reopen
+        self._clock = clock
+        self._freshness_s = freshness_s
+
+    async def run(self, spawn: Callable[..., object]) -> int:
+        """Put everything unfinished back in line, in the order of acceptance; how many messages.
+
+        What is to be done about them goes on in the background; messages that arrive later stand behind them.
+        """
+        boot = await self._journal.began()
+        unfinished = await self._journal.unfinished()
+        if unfinished:
+            _log.info(RECOVERY_STARTED, messages=len(unfinished), was_clean=boot.was_clean)
+        cases = [await self._case(found) for found in unfinished]
+        if is_looping(boot.recent_at):
+            cases = self._postponed(cases)
+        looked_at = await asyncio.gather(*(self._looked_at(case) for case in cases if case is not None))
+        ready = [case for case in looked_at if case is not None]
+        for case in ready:
+            spawn(self._carry_out(case), name="recovered_turn")
+        return len(ready)
+
+    async def _case(self, found: Unfinished) -> _Case | None:
+        accepted = found.accepted
+        chat = None if accepted.address is None else self._reopen(accepted.message, accepted.address)
+        left = Left(
+            age=self._clock.now() - accepted.accepted_at,
+            begins=found.begins,
+            is_command=found.is_command,
+            deliveries=None if found.promise is None else found.promise.attempts,
+            is_reachable=chat is not None,
+        )
+        decision = after_restart(left, self._freshness_s)
+        if chat is None or isinstance(decision, Abandon):
+            _log.warning(MESSAGE_ABANDONED, reference=accepted.message.reference, begins=found.begins)
+            await self._journal.end(accepted, "abandoned")
+            return None
+        return _Case(found, decision, Work(accepted, chat))
+
+    def _postponed(self, cases: Sequence[_Case | None]) -> list[_Case | None]:
+        """Without the turns that would be resumed, which come later; the conversations they belong to go on."""
+        resumed = [case for case in cases if case is not None and isinstance(case.decision, Resume)]
+        for case in resumed:
+            self._dispatcher.redelivery.after(LOOP_PAUSE_S, lambda case=case: self._later(case))
+        if resumed:
+            _log.warning(RECOVERY_POSTPONED, messages=len(resumed))
+        return [case for case in cases if case not in resumed]
+
+    async def _later(self, case: _Case) -> None:
+        looked_at = await self._looked_at(case)
+        if looked_at is not None:
+            await self._carry_out(looked_at)
+
+    async def _looked_at(self, case: _Case) -> _Case | None:
+        """With what is visible of it, or ``None`` when nothing is left to do."""
+        work, accepted = case.work, case.found.accepted
+        if case.found.begins == 0 and not await self._dispatcher.is_meant(work):
+            await self._journal.end(accepted, NOT_MEANT)
+            return None
+        try:
+            left = await work.chat.remains(await self._journal.foreign(accepted))
+        except ChannelUnavailableError as fault:
+            # Without knowing what is visible, answering could double it.
+            _log.warning(RECOVERY_POSTPONED, messages=1, reason=str(fault))
+            self._dispatcher.redelivery.after(LOOK_AGAIN_S, lambda: self._later(case))
+            return None
+        if left.is_whole:
+            promise = case.found.promise
+            await self._journal.end(accepted, "recovered", None if promise is None else promise.record)
+            return None
+        is_seen = case.found.begins > 0 or bool(left.positions)
+        return _Case(case.found, case.decision, Work(accepted, work.chat, left, is_recovered=is_seen))
+
+    async def _carry_out(self, case: _Case) -> None:
+        promise = case.found.promise
+        match case.decision:
+            case Tell(reason):
+                await self._dispatcher.outbox.say(case.work, wording.gave_up(reason), "given_up")
+            case Redeliver() if promise is not None:
+                await self._dispatcher.redeliver(case.work, promise)
+            case _:
+                await self._dispatcher.see_to(case.work)

@@ -1,0 +1,51 @@
+"""Answers that could not be shown, tried again after a while."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from app.clock import Clock
+from app.sessions.restart import DELIVERIES_MOST
+
+PAUSES_S = (30.0, 120.0)
+"""After the first failure and after the second; what fails then is left to the next start of the process."""
+
+Attempt = Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Owed:
+    due_s: float
+    attempt: Attempt
+
+
+class Redelivery:
+    """``run`` it beside the bot; ended with the process, it leaves what is owed to the journal."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._owed: list[_Owed] = []
+        self._more = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._owed)
+
+    def later(self, attempts: int, attempt: Attempt) -> None:
+        """Call ``attempt`` after the pause that ``attempts`` so far ask for, or never."""
+        if attempts < DELIVERIES_MOST:
+            self.after(PAUSES_S[min(attempts, len(PAUSES_S)) - 1], attempt)
+
+    def after(self, pause_s: float, attempt: Attempt) -> None:
+        self._owed.append(_Owed(self._clock.monotonic() + pause_s, attempt))
+        self._more.set()
+
+    async def run(self) -> None:
+        while True:
+            self._more.clear()
+            if not self._owed:
+                await self._more.wait()
+                continue
+            first = min(self._owed, key=lambda owed: owed.due_s)
+            await self._clock.sleep(max(0.0, first.due_s - self._clock.monotonic()))
+            self._owed.remove(first)
+            await first.attempt()

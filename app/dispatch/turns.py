@@ -1,0 +1,229 @@
+"""One turn of an agent, from the session it belongs to, to the answer that is delivered and kept."""
+
+import asyncio
+from collections.abc import Sequence
+
+import structlog
+
+from app.access.actor import caller_of
+from app.access.authority import Asker
+from app.agents.loop import TurnResult
+from app.agents.providers.base import ModelProvider, ModelRequest
+from app.channel import Reference
+from app.dispatch import wording
+from app.dispatch.boundary import TurnBoundary
+from app.dispatch.entrance import Entrance
+from app.dispatch.fitting import Fitting
+from app.dispatch.instructions import instructions_block
+from app.dispatch.journal import TurnRecord
+from app.dispatch.outbox import Outbox
+from app.dispatch.ports import Limits, Ports
+from app.dispatch.provision import Asking, Opened
+from app.dispatch.records import kept_lines, record_of
+from app.dispatch.resolve import Resolution, instructions_of, resolve, wishes_of
+from app.dispatch.work import Heard, Outcome, Progress, Work
+from app.errors import (
+    DeliveryError,
+    NotAllowedError,
+    PromptTooLongError,
+    StateError,
+    StoppedByUserError,
+    SwitchboardError,
+)
+from app.sessions.compression import Cause
+from app.sessions.ticket import Ticket
+from commands.errors import UnavailableError
+from commands.preferences import Layer, Setting, subjects_of
+from memory.reflection import FinishedTurn
+
+TURN_FAILED = "turn_failed"
+TURN_REFUSED = "turn_refused"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class Turns:
+    """Runs turns, each within its line. Holds no state between them."""
+
+    def __init__(
+        self, ports: Ports, limits: Limits, entrance: Entrance, outbox: Outbox, fitting: Fitting | None = None
+    ) -> None:
+        self._ports = ports
+        self._fitting = fitting
+        self._limits = limits
+        self._entrance = entrance
+        self._outbox = outbox
+
+    async def run(self, ticket: Ticket[Work]) -> Outcome:
+        """Every path ends with something visible in the thread; what the process cuts off is left to the next one.
+
+        Called within the ticket's turn. What it raises is the end of the process, or nobody foresaw it.
+        """
+        work = ticket.said
+        status = work.chat.status()
+        progress = Progress(ticket.texts, Heard(self._outbox.chat(work).reply()), self._ports.clock.now())
+        try:
+            return await self._turn(progress, ticket)
+        except StoppedByUserError:
+            return await self._cut(progress, wording.STOPPED, "stopped")
+        except NotAllowedError as fault:
+            _log.info(TURN_REFUSED, reason=str(fault))
+            return await self._outbox.say(work, wording.not_allowed(self._ports.access.admins()), "refused")
+        except StateError as fault:
+            return await self._unrecorded(progress, fault)
+        except (SwitchboardError, TimeoutError) as fault:
+            return await self._failed(progress, fault)
+        except asyncio.CancelledError:
+            if not ticket.recovers():
+                await self._break_off(progress)
+                raise
+            note = wording.STOPPED if ticket.is_stopped else wording.INTERRUPTED
+            return await self._cut(progress, note, "stopped" if ticket.is_stopped else "interrupted")
+        finally:
+            await status.clear()
+
+    async def _failed(self, progress: Progress, fault: SwitchboardError | TimeoutError) -> Outcome:
+        # No traceback: a vendor's exception behind ours may quote the prompt.
+        _log.warning(TURN_FAILED, error=type(fault).__name__, reason=str(fault))
+        try:
+            return await self._finish(progress, f"\n\n{wording.apology(fault, _reference(progress))}", "failed")
+        except StateError as unwritable:
+            return await self._unrecorded(progress, unwritable)
+
+    async def _turn(self, progress: Progress, ticket: Ticket[Work]) -> Outcome:
+        ports, work = self._ports, progress.work
+        async with asyncio.timeout(self._limits.turn_s):
+            kept = await self._preferences(work)
+            resolution = resolve(ports.agents, ports.defaults, wishes_of(kept, work.wish), ports.knows_model)
+            model = ports.models.resolve(resolution.model)
+            progress.agent, progress.model = resolution.agent.name, resolution.model
+            boundary = TurnBoundary(progress, ticket, lambda: ports.lines.steered(ticket.key))
+            async with self._entrance:
+                asker = await self._admitted(work, resolution)
+                opened = await self._opened(progress)
+                await work.chat.status().show(wording.THINKING)
+            asking = Asking(
+                resolution, model.model, advice_of(kept), with_org=ports.access.may_recall_org(asker).is_allowed
+            )
+            if work.is_recovered:
+                progress.reply.write(f"{wording.RECOVERED}\n\n")
+                progress.answer_at = len(progress.reply.text)
+            progress.result = await self._asked(progress, opened, asking, model.provider, boundary)
+            return await self._finish(progress, "", "ran")
+
+    async def _asked(
+        self, progress: Progress, opened: Opened, asking: Asking, provider: ModelProvider, boundary: TurnBoundary
+    ) -> TurnResult:
+        """The model's answer; a conversation that is too long for it is summarised, at most once for each reason."""
+        fitting = self._fitting
+        if fitting is not None and fitting.is_needed(progress, opened):
+            await progress.work.chat.status().show(wording.SUMMARISING)
+            opened = await fitting.fitted(progress, opened, Cause.THRESHOLD) or opened
+        request = await self._provided(progress, opened, asking)
+        try:
+            return await self._ports.loop.run(provider, request, progress.reply, boundary)
+        except PromptTooLongError:
+            fitted = None
+            if fitting is not None and not progress.answer:
+                await progress.work.chat.status().show(wording.SUMMARISING)
+                fitted = await fitting.fitted(progress, opened, Cause.OVERFLOW)
+            if fitted is None:
+                raise
+        request = await self._provided(progress, fitted, asking)
+        return await self._ports.loop.run(provider, request, progress.reply, boundary)
+
+    async def _provided(self, progress: Progress, opened: Opened, asking: Asking) -> ModelRequest:
+        async with self._entrance:
+            return await self._ports.provision.provide(progress, opened, asking)
+
+    async def _admitted(self, work: Work, resolution: Resolution) -> Asker:
+        """The one who asks. Raises ``NotAllowedError`` before any memory is read for somebody who may not ask."""
+        access = self._ports.access
+        asker = await access.asker(caller_of(work.message))
+        for decision in (access.may_talk(asker), access.may_run_agent(asker, resolution.agent.name)):
+            if not decision.is_allowed:
+                raise NotAllowedError(decision.reason)
+        return asker
+
+    async def _preferences(self, work: Work) -> Sequence[Setting]:
+        try:
+            return await self._ports.preferences.get(subjects_of(caller_of(work.message)))
+        except UnavailableError as fault:
+            raise StateError("preferences") from fault
+
+    async def _opened(self, progress: Progress) -> Opened:
+        ports, work = self._ports, progress.work
+        source = ports.keying.source(work.message)
+        entry = await ports.journal.begin(work.accepted, source)
+        progress.entry, progress.is_shared = entry, ports.keying.rules.is_shared(source)
+        transcript = () if work.message.brings_history else await ports.transcripts.load(entry)
+        return Opened(entry, source, transcript)
+
+    async def _finish(self, progress: Progress, note: str, outcome: str) -> Outcome:
+        """Promise what was written with ``note`` behind it, see it shown, and keep the turn."""
+        work, reply, journal = progress.work, progress.reply, self._ports.journal
+        text = f"{reply.text}{note}".strip("\n")
+        record = self._record(progress, outcome)
+        carried = [each.accepted for each in progress.works[1:]]
+        await journal.promise(work.accepted, text, record, carried)
+        try:
+            if note:
+                reply.write(note)
+            await reply.finish()
+        except StoppedByUserError:
+            return await self._cut(progress, wording.STOPPED, "stopped")
+        except DeliveryError as fault:
+            self._keep(progress)
+            return await self._outbox.owe(work, text, record, fault)
+        await journal.end(work.accepted, outcome, record)
+        self._keep(progress)
+        if outcome == "ran" and progress.result is not None:
+            message, result = work.message, progress.result
+            self._ports.reflection.schedule(FinishedTurn(message.thread_key, message.text, result.text))
+        return Outcome(outcome, progress.agent, progress.model, progress.result, progress.recalled)
+
+    async def _unrecorded(self, progress: Progress, fault: StateError) -> Outcome:
+        """The bot's own records cannot be written: the person is told, and the conversation stays at hand."""
+        _log.error(TURN_FAILED, error=type(fault).__name__, reason=str(fault))
+        note = wording.UNRECORDED if progress.result is not None else wording.apology(fault, _reference(progress))
+        try:
+            progress.reply.write(f"\n\n{note}")
+            await progress.reply.finish()
+        except (DeliveryError, StoppedByUserError) as undelivered:
+            _log.error(TURN_FAILED, error=type(undelivered).__name__, reason=str(undelivered))
+        self._keep(progress, is_kept=False)
+        return Outcome("unrecorded", progress.agent, progress.model, progress.result, progress.recalled)
+
+    async def _cut(self, progress: Progress, note: str, outcome: str) -> Outcome:
+        """A person ended the answer: what is visible stays, and ``note`` says so below it."""
+        await progress.reply.abandon()
+        record = self._record(progress, outcome)
+        closed = await self._outbox.close(progress.work, progress.reply.text, note, outcome, record)
+        self._keep(progress)
+        return closed
+
+    async def _break_off(self, progress: Progress) -> None:
+        """The process ends. The message stays unfinished, and the next process goes on with it."""
+        try:
+            progress.reply.write(f"\n\n{wording.UNFINISHED}" if progress.reply.text else wording.UNFINISHED)
+        except (DeliveryError, StoppedByUserError):
+            return
+        await progress.reply.abandon()
+
+    def _record(self, progress: Progress, outcome: str) -> TurnRecord | None:
+        return record_of(progress, self._ports.clock.now(), self._ports.prices, outcome)
+
+    def _keep(self, progress: Progress, *, is_kept: bool = True) -> None:
+        """The conversation at hand goes on from here."""
+        if progress.entry is not None and not progress.work.message.brings_history:
+            lines = kept_lines(progress, self._ports.clock.now())
+            self._ports.transcripts.extend(progress.entry, lines, is_kept=is_kept)
+
+
+def advice_of(kept: Sequence[Setting]) -> str | None:
+    """The wishes of the channel and of the person, as the model is shown them."""
+    return instructions_block(instructions_of(kept, Layer.CHANNEL), instructions_of(kept, Layer.USER))
+
+
+def _reference(progress: Progress) -> Reference:
+    return progress.work.message.reference

@@ -1,0 +1,93 @@
+"""One message on its way through the house, and the answer as it grows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from app.agents.loop import TurnResult
+from app.channel import Chat, IncomingMessage, Remains, Reply
+from app.dispatch.journal import Accepted
+from app.dispatch.resolve import Wish
+from app.sessions.entry import SessionEntry
+from app.sessions.transcript import TranscriptMessage
+from memory.recall import Recalled
+
+NOTHING_LEFT = Remains()
+NO_WISH = Wish()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An accepted message and the conversation it is answered in."""
+
+    accepted: Accepted
+    chat: Chat
+    left: Remains = NOTHING_LEFT
+    """What an earlier attempt, broken off with its process, has left in the thread."""
+    is_recovered: bool = False
+    own_turn: bool = False
+    """Asked for by name to be answered by itself, in its turn."""
+    wish: Wish = NO_WISH
+    """What the message itself asks for: agent, model, effort."""
+
+    @property
+    def message(self) -> IncomingMessage:
+        return self.accepted.message
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a message ended, for the turn's one log line."""
+
+    name: str
+    agent: str | None = None
+    model: str | None = None
+    result: TurnResult | None = None
+    recalled: Recalled | None = None
+
+
+class Heard:
+    """Implements ``Reply`` over another one, and remembers what was written."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self._reply.write(text)
+        self.text += text
+
+    async def finish(self) -> None:
+        await self._reply.finish()
+
+    async def abandon(self) -> None:
+        await self._reply.abandon()
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a turn has come; what is known of it when it breaks off is what can be kept of it."""
+
+    works: Sequence[Work]
+    """The message that is answered, and those that are answered with it."""
+    reply: Heard
+    started_at: datetime
+    entry: SessionEntry | None = None
+    is_shared: bool = False
+    agent: str = ""
+    model: str = ""
+    lines: list[TranscriptMessage] = field(default_factory=list[TranscriptMessage])
+    """What the transcript did not have yet, the message itself last."""
+    recalled: Recalled | None = None
+    result: TurnResult | None = None
+    answer_at: int = 0
+    """Where in ``reply.text`` the model's own words begin."""
+
+    @property
+    def work(self) -> Work:
+        return self.works[0]
+
+    @property
+    def answer(self) -> str:
+        """The model's words as far as they were written."""
+        return self.result.text if self.result is not None else self.reply.text[self.answer_at :]

@@ -1,0 +1,28 @@
+"""How a conversation is found again after a restart: the message that it answers, as text."""
+
+from dataclasses import replace
+
+from pydantic import TypeAdapter, ValidationError
+
+from app.channel import Chat, IncomingMessage
+from app.slack.chat import Workspace, slack_chat
+from app.slack.payloads import SlackMessage
+
+_MESSAGES = TypeAdapter(SlackMessage)
+
+
+def address_of(message: SlackMessage) -> str:
+    """What ``reopened`` takes. The message's words are not in it: they are kept with the message itself."""
+    bare = replace(message, text="", files=(), mentioned_users=frozenset())
+    return _MESSAGES.dump_json(bare).decode()
+
+
+def reopened(workspace: Workspace, message: IncomingMessage, address: str) -> Chat | None:
+    """The conversation ``message`` is answered in; ``None`` for an address that is not of this workspace."""
+    try:
+        kept = _MESSAGES.validate_json(address)
+    except ValidationError:
+        return None
+    if kept.team_id and workspace.identity.team_id and kept.team_id != workspace.identity.team_id:
+        return None
+    return slack_chat(workspace, kept, message.part)

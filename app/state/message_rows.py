@@ -1,0 +1,110 @@
+"""Rows of accepted messages. Every function works within the caller's transaction."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, update
+
+from app.channel import IncomingMessage
+from app.dispatch.journal import Accepted, MessageId, Promise, Unfinished
+from app.sessions.entry import SessionKey
+from app.state import delivery_rows
+from app.state.tables import deliveries, inbox, posts
+from memory.text import storable
+
+WAITING, BEGUN, COMMAND, ENDED = "waiting", "begun", "command", "ended"
+KEPT = timedelta(hours=24)
+"""How long an ended message keeps its names, so that a late redelivery is recognised."""
+
+_MESSAGES = TypeAdapter(IncomingMessage)
+_TAKEN = select(inbox.c.id).where(or_(inbox.c.event_id == bindparam("event"), inbox.c.place == bindparam("where")))
+_CLAIM = insert(inbox).returning(inbox.c.id)
+_ONE = update(inbox).where(inbox.c.id == bindparam("id_"))
+_BEGIN = _ONE.values(state=bindparam("to"), begins=inbox.c.begins + 1, begun_at=bindparam("now")).returning(
+    inbox.c.begins
+)
+_END = _ONE.values(state=ENDED, outcome=bindparam("how"), payload="", address=None, ended_at=bindparam("now"))
+_POST = select(posts.c.position).where(posts.c.inbox_id == bindparam("id_"), posts.c.position == bindparam("where"))
+_UNFINISHED = (
+    select(inbox, deliveries.c.text, deliveries.c.turn, deliveries.c.attempts, deliveries.c.created_at)
+    .join(
+        deliveries,
+        (deliveries.c.inbox_id == inbox.c.id) & (deliveries.c.state == delivery_rows.PENDING),
+        isouter=True,
+    )
+    .where(inbox.c.state != ENDED)
+    .order_by(inbox.c.id)
+)
+
+
+def claim(
+    connection: Connection, message: IncomingMessage, key: SessionKey, address: str | None, now: datetime
+) -> MessageId | None:
+    """``None`` when either of the message's names is taken."""
+    event_id = f"{message.event_id}{message.part}"
+    place = f"{message.workspace_id}|{message.channel_id}|{message.position}{message.part}"
+    if connection.execute(_TAKEN, {"event": event_id, "where": place}).first() is not None:
+        return None
+    row = {
+        "event_id": event_id,
+        "place": place,
+        "session_key": key,
+        "thread_key": message.thread_key,
+        "payload": storable(_MESSAGES.dump_json(message).decode()),
+        "address": address,
+        "state": WAITING,
+        "begins": 0,
+        "accepted_at": now,
+    }
+    return MessageId(connection.execute(_CLAIM, row).scalar_one())
+
+
+def begin(connection: Connection, message_id: MessageId, now: datetime, state: str = BEGUN) -> int:
+    """How often it was begun, this time included."""
+    return int(connection.execute(_BEGIN, {"id_": message_id, "to": state, "now": now}).scalar_one())
+
+
+def end(connection: Connection, message_id: MessageId, outcome: str, now: datetime) -> None:
+    """What was said is not kept here any longer."""
+    connection.execute(_END, {"id_": message_id, "how": outcome, "now": now})
+    delivery_rows.pay(connection, message_id, now)
+
+
+def note_post(connection: Connection, message_id: MessageId, position: str) -> None:
+    if connection.execute(_POST, {"id_": message_id, "where": position}).first() is None:
+        connection.execute(insert(posts), {"inbox_id": message_id, "position": position})
+
+
+def foreign_posts(connection: Connection, accepted: Accepted) -> frozenset[str]:
+    of_thread = select(posts.c.position).join(inbox, inbox.c.id == posts.c.inbox_id)
+    others = of_thread.where(inbox.c.thread_key == accepted.message.thread_key, inbox.c.id != accepted.id)
+    return frozenset(connection.execute(others).scalars())
+
+
+def unfinished(connection: Connection, now: datetime) -> tuple[Sequence[Unfinished], Sequence[int]]:
+    """In the order of acceptance; and the rows that make no sense, which end here."""
+    found: list[Unfinished] = []
+    unreadable: list[int] = []
+    for row in connection.execute(_UNFINISHED).all():
+        try:
+            found.append(_unfinished(row))
+        except ValidationError:
+            unreadable.append(row.id)
+            end(connection, MessageId(row.id), "unreadable", now)
+    return found, unreadable
+
+
+def prune(connection: Connection, now: datetime) -> int:
+    """Forget the names of what ended long ago; how many."""
+    return connection.execute(delete(inbox).where(inbox.c.state == ENDED, inbox.c.ended_at < now - KEPT)).rowcount
+
+
+def _unfinished(row: Row[Any]) -> Unfinished:
+    message = _MESSAGES.validate_json(row.payload)
+    accepted = Accepted(MessageId(row.id), message, SessionKey(row.session_key), row.accepted_at, row.address)
+    promise = None
+    if row.text is not None:
+        promise = Promise(row.text, delivery_rows.record_in(row.turn), row.attempts, row.created_at)
+    return Unfinished(accepted, row.begins, row.state == COMMAND, promise)

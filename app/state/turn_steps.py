@@ -1,0 +1,84 @@
+"""The steps of a turn as they are written: each within the caller's transaction."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from app.agents.pricing import added
+from app.dispatch.journal import Accepted, MessageId, TurnRecord
+from app.sessions import lifecycle
+from app.sessions.entry import SessionEntry, Tokens
+from app.state import delivery_rows, entry_rows, message_rows, run_rows, session_steps, transcript_rows
+from app.state.delivery_rows import Delivery
+from app.state.session_steps import Arrival, Moment
+
+
+def begin(connection: Connection, message_id: MessageId, arrival: Arrival, moment: Moment) -> SessionEntry:
+    """The session's entry, marked with a turn under way."""
+    begins = message_rows.begin(connection, message_id, moment.now)
+    entry = session_steps.open_session(connection, replace(arrival, touch=False), moment)
+    begun = lifecycle.begun(lifecycle.touched(entry, moment.now), _token(message_id, begins), moment.now)
+    entry_rows.save(connection, begun)
+    return begun
+
+
+def promise(connection: Connection, delivery: Delivery, carried: Sequence[MessageId], now: datetime) -> None:
+    delivery_rows.owe(connection, delivery, now)
+    for each in carried:
+        message_rows.end(connection, each, "carried", now)
+
+
+def end(connection: Connection, accepted: Accepted, outcome: str, record: TurnRecord | None, now: datetime) -> None:
+    _keep(connection, accepted, record, now)
+    message_rows.end(connection, accepted.id, outcome, now)
+
+
+def undelivered(connection: Connection, accepted: Accepted, record: TurnRecord | None, now: datetime) -> int:
+    """The turn is kept, its answer still owed; how often that was tried."""
+    _keep(connection, accepted, record, now)
+    return delivery_rows.tried(connection, accepted.id, now)
+
+
+def _keep(connection: Connection, accepted: Accepted, record: TurnRecord | None, now: datetime) -> None:
+    entry = entry_rows.get(connection, accepted.session_key)
+    if record is not None:
+        transcript_rows.append(connection, record.run.session_id, record.lines)
+        run_rows.insert(connection, record.run)
+    if entry is None:
+        return
+    changed = _without_turn(entry, accepted.id)
+    if record is not None and record.run.session_id == entry.session_id:
+        changed = _with_turn(changed, record, now)
+    if changed != entry:
+        entry_rows.save(connection, changed)
+
+
+def _with_turn(entry: SessionEntry, record: TurnRecord, now: datetime) -> SessionEntry:
+    used = record.run.tokens
+    kept = replace(
+        lifecycle.touched(entry, now, record.prompt_tokens),
+        tokens=Tokens(
+            entry.tokens.input + used.input,
+            entry.tokens.output + used.output,
+            entry.tokens.cache_read + used.cache_read,
+            entry.tokens.cache_write + used.cache_write,
+        ),
+        cost=added(entry.cost if entry.tokens.total else None, record.run.cost) if used.total else entry.cost,
+        watermark=record.watermark or entry.watermark,
+    )
+    return lifecycle.cleared(kept) if record.is_success else kept
+
+
+def _without_turn(entry: SessionEntry, message_id: MessageId) -> SessionEntry:
+    """The mark of the message's turn taken away; another message's mark stays."""
+    token = entry.active_turn_token
+    if token is None or not token.startswith(_token(message_id, "")):
+        return entry
+    return lifecycle.ended(entry, token) or entry
+
+
+def _token(message_id: MessageId, begins: object) -> str:
+    """Names one attempt at one message's turn."""
+    return f"{message_id}.{begins}"

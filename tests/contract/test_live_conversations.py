@@ -1,0 +1,388 @@
+"""What the session commands are told of conversations, and do to them, over every database.
+
+Session lifecycle, section 3: reset, switch, list, rewind and rewrite as people ask for them.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text as sql
+from sqlalchemy import update
+
+from app.channel import Visibility
+from app.dispatch.keying import Keying
+from app.errors import ModelUnreachableError
+from app.sessions.entry import SessionKey
+from app.sessions.key import KeyRules
+from app.state.engine import Database
+from app.state.tables import transcript
+from commands.conversations import Compressed, SessionSummary, Spent, TokenCounts, Undone
+from commands.errors import ConflictError, NotFoundError, UnavailableError
+from commands.preferences import Layer, Name, Slot
+from commands.spec import Caller, Origin, Surface
+from tests.fakes import EPOCH
+from tests.live_house import ANN, BO, CLEO, LiveHouse, Place, calling, heard
+
+ROLLING = Keying(dm_top_level_threads_as_sessions=False)
+DM = Place(channel="slack:D1", visibility=Visibility.DM)
+ON_SLASH = Caller(ANN, Surface.SLASH, Origin("slack:C1", visibility="public"))
+
+
+@pytest.fixture
+def house(database: Database) -> LiveHouse:
+    return LiveHouse(database)
+
+
+def ids(sessions: Sequence[SessionSummary]) -> list[str]:
+    return [each.session_id for each in sessions]
+
+
+async def test_all_who_ever_spoke_are_participants(house: LiveHouse) -> None:
+    """In sessions that ended, and in turns that were taken back, too."""
+    assert await house.talk.participants(calling("1.9")) == frozenset()
+    await house.said(heard("one", position="1.1", by=ANN))
+    await house.talk.undo(calling("1.2"), 1)
+    await house.talk.reset(calling("1.3"), None)
+    await house.said(heard("two", position="1.4", by=BO))
+    await house.said(heard("elsewhere", position="2.1", root="2.0", by=CLEO))
+    assert await house.talk.participants(calling("1.9", by=CLEO)) == {ANN, BO}
+
+
+async def test_a_conversation_without_a_session_has_nothing_to_tell(house: LiveHouse) -> None:
+    caller = calling("1.1")
+    assert await house.talk.status(caller) is None
+    assert await house.talk.earlier(caller) == []
+    assert await house.talk.list_sessions(caller, "", 20) == []
+    assert await house.talk.list_sessions(ON_SLASH, "", 20) == []
+    assert await house.talk.undo(caller, 1) == Undone(0, 0, "")
+    assert await house.talk.compress(caller, None) == Compressed(0, 0, 0)
+    assert await house.talk.usage(caller, is_own=False, days=None) == Spent(TokenCounts(), 0, "estimated")
+    with pytest.raises(NotFoundError, match="nothing to answer"):
+        await house.talk.retry(caller)
+    with pytest.raises(NotFoundError, match="no session to name"):
+        await house.talk.title(caller, "Plan")
+    with pytest.raises(NotFoundError, match="no such session"):
+        await house.talk.resume(caller, "20261129_120000_00000001")
+    with pytest.raises(NotFoundError, match="none belongs"):
+        await house.talk.status(ON_SLASH)
+    with pytest.raises(NotFoundError, match="none belongs"):
+        await house.talk.queue(ON_SLASH)
+
+
+async def test_a_status_tells_how_the_conversation_stands(house: LiveHouse) -> None:
+    entry = await house.said(heard("what did we decide?", position="1.1"), tokens=700)
+    await house.talk.title(calling("1.2"), "Plan")
+    status = await house.talk.status(calling("1.3"))
+    assert status is not None
+    assert status.session == SessionSummary(
+        entry.session_id, EPOCH, EPOCH, "Plan", "what did we decide?", is_current=True
+    )
+    assert (status.agent, status.model) == ("general", "test/scripted")
+    assert (status.context_tokens, status.context_limit_tokens) == (700, 4_000)
+    assert status.spent == Spent(TokenCounts(700, 2), 100, "estimated", turns=1)
+    assert (status.is_running, status.waiting) == (False, 0)
+
+
+async def test_a_status_tells_of_the_model_that_was_chosen_here(house: LiveHouse) -> None:
+    """Its window is not known, which is not the default one."""
+    await house.said(heard(position="1.1"))
+    slot = Slot(Layer.THREAD, "slack:C1:1.0", Name.MODEL)
+    await house.preferences.set(slot, "test/other", expected_version=0, by=ANN)
+    status = await house.talk.status(calling("1.2"))
+    assert status is not None
+    assert (status.model, status.context_limit_tokens) == ("test/other", None)
+
+
+async def test_a_new_session_begins_behind_the_command(house: LiveHouse) -> None:
+    """Section 3, ``reset_session``: what stands in the thread so far is not read again."""
+    first = await house.said(heard("one", position="1.1"))
+    house.clock.elapsed_s = 60
+    done = await house.talk.reset(calling("1.5"), "Second try")
+    entry = await house.current(heard(position="1.6"))
+    assert (entry.session_id, entry.watermark, entry.is_fresh_reset) == (done.session.session_id, "1.5", True)
+    assert done.session == SessionSummary(
+        entry.session_id, EPOCH + timedelta(seconds=60), EPOCH + timedelta(seconds=60), "Second try", is_current=True
+    )
+    assert (done.stopped, done.dropped) == (0, 0)
+    assert await house.shown(first) == ["one", "yes"]
+    assert house.transcripts.forgotten == [first.session_id]
+
+
+async def test_a_thread_that_has_no_session_yet_can_begin_with_a_new_one(house: LiveHouse) -> None:
+    done = await house.talk.reset(calling("1.5"), "Plan")
+    entry = await house.current(heard(position="1.6"))
+    assert (entry.session_id, entry.watermark) == (done.session.session_id, "1.5")
+    assert await house.talk.earlier(calling("1.6")) == [], "the one in which nothing was said is not worth a place"
+
+
+async def test_a_title_that_is_taken_stops_nothing(house: LiveHouse) -> None:
+    entry = await house.said(heard(position="1.1"))
+    await house.talk.title(calling("1.2"), "Plan")
+    async with asyncio.TaskGroup() as group:
+        await house.arrives(group, heard("long", position="1.3"))
+        with pytest.raises(ConflictError, match="title"):
+            await house.talk.reset(calling("1.4"), "Plan")
+        house.gates["long"].set()
+    assert house.fates == {"long": "ran"}
+    assert (await house.current(heard(position="1.5"))).session_id == entry.session_id
+    await house.talk.reset(calling("1.6"), None)
+    with pytest.raises(ConflictError, match="title"):
+        await house.talk.title(calling("1.7"), "Plan")
+
+
+async def test_going_back_to_an_earlier_session(house: LiveHouse) -> None:
+    """Section 3, ``switch_session``."""
+    first = await house.said(heard("one", position="1.1"))
+    await house.talk.reset(calling("1.2"), None)
+    second = await house.said(heard("two", position="1.3"))
+    [listed] = await house.talk.earlier(calling("1.4"))
+    assert (listed.session_id, listed.opening, listed.is_current) == (first.session_id, "one", False)
+    back = await house.talk.resume(calling("1.5"), first.session_id)
+    entry = await house.current(heard(position="1.6"))
+    assert (entry.session_id, entry.watermark) == (first.session_id, "1.5")
+    assert (back.session_id, back.opening, back.is_current) == (first.session_id, "one", True)
+    assert set(house.transcripts.forgotten) == {first.session_id, second.session_id}
+    assert ids(await house.talk.earlier(calling("1.6"))) == [second.session_id]
+    assert await house.talk.earlier(calling("1.6"), limit=0) == []
+
+
+async def test_nobody_goes_back_to_what_is_not_theirs(house: LiveHouse) -> None:
+    await house.said(heard("one", position="1.1"))
+    other = await house.said(heard("other", position="2.1", root="2.0"))
+    dm = await house.said(heard("whisper", position="3.1", root="3.0", channel="slack:D1"))
+    for target in (other.session_id, dm.session_id, "../x\x00"):
+        with pytest.raises(NotFoundError):
+            await house.talk.resume(calling("1.2"), target)
+    with pytest.raises(NotFoundError):
+        await house.talk.resume(calling("1.2"), dm.session_id, in_channel=True)
+
+
+async def test_a_suspended_session_can_be_gone_on_with(house: LiveHouse) -> None:
+    entry = await house.said(heard("one", position="1.1"))
+    await house.store.suspend(entry.session_key)
+    assert ids(await house.talk.earlier(calling("1.2"))) == [entry.session_id]
+    await house.talk.resume(calling("1.3"), entry.session_id)
+    assert (await house.said(heard("two", position="1.4"))).session_id == entry.session_id
+
+
+async def test_a_conversation_whose_entry_was_pruned_is_still_there(house: LiveHouse) -> None:
+    entry = await house.said(heard("one", position="1.1"))
+    house.clock.elapsed_s = 9 * 86_400
+    assert await house.store.prune(7) == 1
+    assert await house.talk.earlier(calling("1.2")) == []
+    status = await house.talk.status(calling("1.3"))
+    assert status is not None
+    assert status.session.session_id == entry.session_id
+    assert await house.talk.undo(calling("1.4"), 1) == Undone(1, 2, "one")
+
+
+async def test_admins_see_and_take_up_the_sessions_of_a_channel(house: LiveHouse) -> None:
+    """The other thread keeps its own: this one goes on from where that stands."""
+    mine = await house.said(heard("mine", position="1.1"))
+    other = await house.said(heard("theirs", position="2.1", root="2.0", by=BO), "indeed")
+    far = await house.said(heard("far", position="3.1", root="3.0", channel="slack:C12"))
+    dm = await house.said(heard("whisper", position="4.1", root="4.0", **DM))
+    listed = await house.talk.earlier(calling("1.2"), in_channel=True)
+    assert ids(listed) == [other.session_id]
+    assert not {mine.session_id, far.session_id, dm.session_id} & set(ids(listed))
+    taken = await house.talk.resume(calling("1.3"), other.session_id, in_channel=True)
+    entry = await house.current(heard(position="1.4"))
+    assert entry.session_id == taken.session_id
+    assert entry.session_id not in {mine.session_id, other.session_id}
+    assert await house.shown(entry) == ["theirs", "indeed"]
+    assert (await house.said(heard("more", position="2.2", root="2.0"))).session_id == other.session_id
+    assert mine.session_id in ids(await house.talk.earlier(calling("1.5")))
+
+
+async def test_a_dm_shows_nobody_more_than_its_own_thread(house: LiveHouse) -> None:
+    await house.said(heard("other thread", position="2.1", root="2.0", **DM))
+    await house.said(heard("channel", position="3.1", root="3.0"))
+    caller = calling("1.2", **DM)
+    assert await house.talk.earlier(caller, in_channel=True) == []
+    here = Caller(ANN, Surface.SLASH, Origin("slack:D1", visibility="dm"))
+    assert [each.opening for each in await house.talk.list_sessions(here, "", 20)] == ["other thread"]
+    assert [each.opening for each in await house.talk.list_sessions(ON_SLASH, "", 20)] == ["channel"]
+    assert await house.talk.list_sessions(replace(here, origin=Origin("slack:D2")), "", 20) == []
+
+
+async def test_programs_see_only_what_is_their_own(house: LiveHouse) -> None:
+    """They share channels and threads by name, and neither sessions nor turns."""
+    place = Place(channel="http:default", root="default", visibility=Visibility.MACHINE)
+    own = await house.said(heard("own", position="a", by="http:ci", **place))
+    other = await house.said(heard("secret", position="b", by="http:desk", **place))
+    caller = calling("c", by="http:ci", **place)
+    assert own.session_key != other.session_key
+    assert ids(await house.talk.list_sessions(caller, "", 20)) == [own.session_id]
+    assert await house.talk.list_sessions(caller, "secret", 20) == []
+    assert await house.talk.earlier(caller, in_channel=True) == []
+    assert await house.talk.participants(caller) == {"http:ci"}
+    anywhere = replace(caller, origin=Origin("http:default"))
+    assert ids(await house.talk.list_sessions(anywhere, "", 20)) == [own.session_id]
+    second = Place(channel="http:default", root="second", visibility=Visibility.MACHINE)
+    thread = calling("d", by="http:ci", **second)
+    assert ids(await house.talk.earlier(thread, in_channel=True)) == [own.session_id]
+
+
+async def test_people_who_are_kept_apart_have_sessions_of_their_own(database: Database) -> None:
+    """Section 5."""
+    house = LiveHouse(database, Keying(KeyRules(thread_sessions_per_user=True)))
+    own = await house.said(heard("mine", position="1.1", by=ANN))
+    await house.said(heard("theirs", position="1.2", by=BO))
+    assert ids(await house.talk.list_sessions(calling("1.3", by=ANN), "", 20)) == [own.session_id]
+    assert await house.talk.participants(calling("1.3", by=ANN)) == {ANN}
+
+
+async def test_sessions_are_found_by_title_and_by_what_was_said(house: LiveHouse) -> None:
+    first = await house.said(heard("the blue door", position="1.1"))
+    await house.talk.reset(calling("1.2"), "Blue Window")
+    second = await house.said(heard("nothing", position="1.3"))
+    caller = calling("1.4")
+    listed = await house.talk.list_sessions(caller, "", 20)
+    assert [(each.session_id, each.is_current) for each in listed] == [
+        (second.session_id, True),
+        (first.session_id, False),
+    ]
+    assert ids(await house.talk.list_sessions(caller, "blue", 20)) == [second.session_id, first.session_id]
+    assert ids(await house.talk.list_sessions(caller, "BLUE door", 20)) == [first.session_id]
+    assert ids(await house.talk.list_sessions(caller, "window blue", 20)) == [second.session_id]
+    assert await house.talk.list_sessions(caller, "green", 20) == []
+    assert ids(await house.talk.list_sessions(caller, "blue", 1)) == [second.session_id]
+
+
+async def test_without_a_thread_ones_own_conversations_in_the_channel_are_listed(house: LiveHouse) -> None:
+    first = await house.said(heard("one", position="1.1"))
+    await house.said(heard("not mine", position="2.1", root="2.0", by=BO))
+    third = await house.said(heard("three", position="3.1", root="3.0"))
+    await house.said(heard("elsewhere", position="4.1", root="4.0", channel="slack:C12"))
+    listed = await house.talk.list_sessions(ON_SLASH, "", 20)
+    assert [(each.session_id, each.is_current) for each in listed] == [
+        (third.session_id, True),
+        (first.session_id, True),
+    ]
+    assert ids(await house.talk.list_sessions(ON_SLASH, "three", 20)) == [third.session_id]
+    assert await house.talk.list_sessions(Caller(ANN, Surface.SLASH), "", 20) == []
+
+
+async def test_more_conversations_than_fit_into_a_statement_are_listed(house: LiveHouse) -> None:
+    for number in range(7):
+        await house.said(heard(f"word {number}", position=f"{number}.1", root=f"{number}.0"))
+    lanes = house.talk._lanes
+    keys = await lanes.keys_in_channel(ON_SLASH)
+    many = [*keys, *(SessionKey(f"agent:main:none:{number}") for number in range(1_200))]
+    assert [each.opening for each in await lanes.sessions(many, 3)] == ["word 6", "word 5", "word 4"]
+    assert len(await lanes.with_words(many, "word", 20)) == 7
+
+
+async def test_the_last_turn_is_taken_back_to_be_answered_once_more(house: LiveHouse) -> None:
+    """Section 3, ``rewind_session``."""
+    await house.said(heard("one", position="1.1"))
+    entry = await house.said(heard("two?\n\n  really", position="1.2", by=BO))
+    assert await house.talk.retry(calling("1.3")) == "two?\n\n  really"
+    assert await house.shown(entry) == ["one", "yes"]
+    assert house.transcripts.forgotten == [entry.session_id]
+    assert await house.talk.undo(calling("1.4"), 5) == Undone(1, 2, "one")
+    assert await house.talk.undo(calling("1.5"), 1) == Undone(0, 0, "")
+
+
+async def test_what_could_not_be_written_down_is_taken_back_as_well(house: LiveHouse) -> None:
+    entry = await house.said(heard("one", position="1.1"))
+    kept = await house.store.load(entry.session_id)
+    unwritten = [replace(line, id=None, content=f"later {line.role}", position=None) for line in kept]
+    house.transcripts.extend(entry, unwritten, is_kept=False)
+    assert await house.talk.retry(calling("1.2")) == "later user"
+    assert await house.shown(entry) == ["one", "yes"]
+
+
+async def test_a_summary_takes_the_place_of_what_was_said(house: LiveHouse) -> None:
+    """Section 3, ``rewrite_transcript``; the account names who asked for it."""
+    for number in range(6):
+        entry = await house.said(heard(f"{number} " + "word " * 100, position=f"1.{number}"))
+    done = await house.talk.compress(calling("1.9", by=BO), "the port")
+    assert done.messages > 1
+    assert done.tokens_after < done.tokens_before
+    assert "The notes." in await house.shown(entry)
+    assert len(await house.shown(entry)) == 12 - done.messages + 1
+    assert "the port" in str(house.provider.requests[0])
+    assert house.transcripts.forgotten == [entry.session_id]
+    spent = await house.talk.usage(calling("1.9", by=BO), is_own=True, days=None)
+    assert (spent.turns, spent.compressions) == (0, 1)
+
+
+async def test_too_little_is_not_compressed(house: LiveHouse) -> None:
+    await house.said(heard("one", position="1.1"))
+    assert (await house.talk.compress(calling("1.2"), None)).messages == 0
+
+
+async def test_a_model_that_cannot_summarise_is_told_of(house: LiveHouse) -> None:
+    for number in range(6):
+        entry = await house.said(heard(f"{number} " + "word " * 100, position=f"1.{number}"))
+    house.provider.play([ModelUnreachableError("down")])
+    with pytest.raises(UnavailableError, match="could not summarise"):
+        await house.talk.compress(calling("1.9"), None)
+    assert len(await house.shown(entry)) == 12
+
+
+async def test_usage_is_of_the_conversation_or_of_oneself(house: LiveHouse) -> None:
+    await house.said(heard("one", position="1.1", by=ANN), tokens=10)
+    await house.talk.reset(calling("1.2"), None)
+    house.clock.elapsed_s = 3 * 86_400
+    await house.said(heard("two", position="1.3", by=BO), tokens=20)
+    await house.said(heard("three", position="2.1", root="2.0", by=ANN), tokens=40)
+    caller = calling("1.4", by=ANN)
+    assert await house.talk.usage(caller, is_own=False, days=None) == Spent(
+        TokenCounts(30, 4), 200, "estimated", turns=2
+    )
+    assert (await house.talk.usage(caller, is_own=False, days=2)).tokens.input == 20
+    assert (await house.talk.usage(caller, is_own=True, days=None)).tokens.input == 50
+    assert (await house.talk.usage(ON_SLASH, is_own=True, days=1)).tokens.input == 40
+
+
+async def test_a_dm_that_is_one_long_session_is_found_from_its_threads(database: Database) -> None:
+    """Section 4: the thread's own session where it has one."""
+    house = LiveHouse(database, ROLLING)
+    top = Place(root=None, channel="slack:D1", visibility=Visibility.DM)
+    rolling = await house.said(heard("top", position="1.0", **top))
+    below = calling("1.1", root="1.0", **DM)
+    assert ids(await house.talk.list_sessions(below, "", 20)) == [rolling.session_id]
+    assert ids(await house.talk.list_sessions(calling("2.0", **top), "", 20)) == [rolling.session_id]
+    own = await house.said(heard("own", position="1.2", root="1.0", **DM))
+    assert own.session_key != rolling.session_key
+    assert ids(await house.talk.list_sessions(below, "", 20)) == [own.session_id]
+    begun = await house.talk.reset(calling("3.0", **top), None)
+    assert (await house.said(heard("next", position="4.0", **top))).session_id == begun.session.session_id
+    assert (await house.said(heard("still", position="1.3", root="1.0", **DM))).session_id == own.session_id
+
+
+async def test_what_cannot_be_read_is_not_taken_for_empty_and_can_be_left_behind(
+    house: LiveHouse, database: Database
+) -> None:
+    entry = await house.said(heard("secret", position="1.1"))
+    await database.write(lambda connection: connection.execute(update(transcript).values(kind="whispered")))
+    for attempt in (house.talk.retry(calling("1.2")), house.talk.compress(calling("1.2"), None)):
+        with pytest.raises(UnavailableError, match="cannot read") as fault:
+            await attempt
+        assert "secret" not in str(fault.value)
+    renewed = await house.talk.reset(calling("1.3"), None)
+    assert renewed.session.session_id != entry.session_id
+
+
+async def test_records_that_cannot_be_reached_leave_nobody_out(house: LiveHouse, database: Database) -> None:
+    await house.said(heard("one", position="1.1"))
+    await database.write(lambda connection: connection.execute(sql("ALTER TABLE sessions RENAME TO gone")))
+    caller = calling("1.2")
+    for attempt in (
+        house.talk.participants(caller),
+        house.talk.status(caller),
+        house.talk.reset(caller, None),
+        house.talk.earlier(caller),
+        house.talk.resume(caller, "x"),
+        house.talk.list_sessions(ON_SLASH, "", 20),
+        house.talk.title(caller, "x"),
+    ):
+        with pytest.raises(UnavailableError, match="my own records"):
+            await attempt
+    assert await house.talk.stop(caller) == 0
+    assert await house.talk.queue(caller) == 0
