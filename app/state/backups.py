@@ -55,16 +55,24 @@ def require_room(file: Path, *, copies: int) -> None:
 def copy(file: Path, target: Path) -> None:
     """Through SQLite, which takes along what is in the log; file by file when it cannot read it any more."""
     try:
-        reading = f"{file.absolute().as_uri()}?mode=ro"  # closing a writer would play the log into a damaged file
-        with closing(sqlite3.connect(reading, uri=True)) as source, closing(sqlite3.connect(target)) as copied:
-            source.backup(copied)
+        _copy_pages(file, target)
     except sqlite3.DatabaseError:
         remove(target)
         shutil.copyfile(file, target)
-        if beside(file, "-wal").exists():
-            shutil.copyfile(beside(file, "-wal"), beside(target, "-wal"))
+        log = beside(file, "-wal")
+        if log.exists() and log.stat().st_size:
+            shutil.copyfile(log, beside(target, "-wal"))
     target.chmod(0o600)
     flush(target)
+
+
+def _copy_pages(file: Path, target: Path) -> None:
+    """For reading only: closing a connection that may write would play the log into a damaged file."""
+    address = f"{file.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(target)) as copied:
+        if not source.execute("PRAGMA page_count").fetchone()[0]:
+            raise sqlite3.DatabaseError("nothing in it")
+        source.backup(copied)
 
 
 def remove(file: Path) -> None:

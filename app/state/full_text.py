@@ -32,7 +32,10 @@ def mend(writing: Engine) -> None:
 
 
 def rebuild(connection: Connection) -> None:
-    """Its content anew, from the table."""
+    """Its content anew, from the table, and the triggers that keep it in step."""
+    for name, rest in _TRIGGERS.items():
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}")
+        connection.exec_driver_sql(f"CREATE TRIGGER {name} {rest}")
     connection.exec_driver_sql("INSERT INTO transcript_fts(transcript_fts) VALUES ('rebuild')")
 
 
@@ -44,9 +47,6 @@ def renew(connection: Connection) -> None:
     for shadow in _SHADOWS:
         connection.exec_driver_sql(f"DROP TABLE IF EXISTS transcript_fts_{shadow}")
     connection.exec_driver_sql(TABLE)
-    for name, rest in _TRIGGERS.items():
-        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}")
-        connection.exec_driver_sql(f"CREATE TRIGGER {name} {rest}")
     rebuild(connection)
 
 

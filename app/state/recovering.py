@@ -25,6 +25,9 @@ def recover(source: Path, target: Path) -> list[Recovered]:
     """What was kept of every table that ``target`` has. Raises ``sqlite3.Error`` when the source has no schema left."""
     with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target, isolation_level=None)) as new:
         old.text_factory = _text
+        old.execute(
+            "PRAGMA writable_schema = ON"
+        )  # or SQLite reads nothing of a file that is shorter than it should be
         new.execute("BEGIN IMMEDIATE")
         found = [_carry_over(old, new, table) for table in _tables(new)]
         _make_sessions_up(new)

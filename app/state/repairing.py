@@ -79,7 +79,7 @@ def _repaired(file: Path, backup: Path) -> Outcome:
         try:
             recovered = mended(work)
             report = check(_url(work))
-            if report.condition is Condition.SOUND:
+            if report.condition is Condition.SOUND and report.version is not None:  # else there is nothing in it
                 _put_in_place(work, file)
                 return Outcome(report, backup, way, tuple(recovered))
         except (StateError, sqlite3.Error) as fault:
