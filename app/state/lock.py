@@ -1,9 +1,10 @@
 """One bot for each state database: a lock that ends with the process that holds it."""
 
+import asyncio
 import fcntl
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from sqlalchemy import text
@@ -27,6 +28,17 @@ def hold(url: str) -> Generator[None]:
     file = file_of(url)
     with _file_held(file) if file is not None else _server_held(url):
         yield
+
+
+@asynccontextmanager
+async def holding(url: str) -> AsyncGenerator[None]:
+    """As ``hold``, for the event loop."""
+    lock = hold(url)
+    await asyncio.to_thread(lock.__enter__)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(lock.__exit__, None, None, None)
 
 
 def lock_file_of(file: Path) -> Path:

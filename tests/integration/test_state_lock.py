@@ -8,7 +8,7 @@ import pytest
 
 from app.errors import ConfigurationError
 from app.state.errors import StateUnreachableError
-from app.state.lock import hold, lock_file_of
+from app.state.lock import hold, holding, lock_file_of
 from app.state.opening import file_of, open_database
 from tests.command_runs import WAIT_S, start_python
 from tests.state_databases import PostgresServer, noted, noting
@@ -75,11 +75,11 @@ def is_free(url: str) -> bool:
 async def test_the_database_is_worked_with_while_it_is_held(state_url: str) -> None:
     await asyncio.to_thread(held_and_given_back, state_url)
     async with open_database(state_url) as database:
-        holding = hold(state_url)
-        await asyncio.to_thread(holding.__enter__)
-        await database.write(noting("word"))
-        assert await database.read(noted) == ["word"]
-        await asyncio.to_thread(holding.__exit__, None, None, None)
+        async with holding(state_url):
+            assert not await asyncio.to_thread(is_free, state_url)
+            await database.write(noting("word"))
+            assert await database.read(noted) == ["word"]
+        assert await asyncio.to_thread(is_free, state_url)
 
 
 def test_a_lock_outlives_its_file_being_read_by_others_and_tells_nothing_else(tmp_path: Path) -> None:
