@@ -11,7 +11,7 @@ from app.background import Background
 from app.bootstrap_commands import registry_of
 from app.bootstrap_memory import open_memory
 from app.bootstrap_slack import application_of, open_slack, revealed
-from app.bootstrap_state import open_state
+from app.bootstrap_state import State, open_state
 from app.bootstrap_talking import Talking, defaults_of, limits_of
 from app.clock import Clock, SystemClock
 from app.continuity import Continuity
@@ -38,6 +38,7 @@ async def build(
     memory: MemoryStore | None = None,
     reflection: Reflection | None = None,
     commands: Registry | None = None,
+    state: State | None = None,
 ) -> AsyncGenerator[Application]:
     """The application ``settings`` describe, with any port replaced by the one that is given.
 
@@ -47,7 +48,7 @@ async def build(
     clock = clock or SystemClock()
     background = Background()
     async with AsyncExitStack() as stack:
-        state = await stack.enter_async_context(open_state(settings, clock, is_bot=True))
+        state = state or await stack.enter_async_context(open_state(settings, clock, is_bot=True))
         remembering = await stack.enter_async_context(open_memory(settings, provider_specs(settings), clock, memory))
         bearers = bearers_of(settings.http.tokens)
         slack = await open_slack(settings, bearers, stack, clock, background)

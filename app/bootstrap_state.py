@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from app.clock import Clock
+from app.dispatch.journal import Journal
 from app.dispatch.keying import Keying
 from app.sessions.key import KeyRules
 from app.sessions.store import SessionStore
@@ -25,7 +26,7 @@ from config.settings import Settings
 class State:
     """Everything that outlives the process but memory."""
 
-    journal: StateJournal
+    journal: Journal
     sessions: SessionStore
     transcripts: KeptTranscripts
     preferences: StatePreferences

@@ -62,6 +62,7 @@ class Answer:
         """Whether the outgoing piece is the last one of its segment."""
         self._segment: Segment | None = None
         self._has_ended = False
+        self._is_whole = True
         self._may_stream = True
         self._not_before = 0.0
         self._lost_in_a_row = 0
@@ -77,9 +78,9 @@ class Answer:
     def write(self, text: str) -> None:
         self._pending += text
 
-    def end(self) -> None:
-        """Nothing more will be written."""
-        self._has_ended = True
+    def end(self, *, is_whole: bool = True) -> None:
+        """Nothing more will be written. An answer that is not whole is not marked as the end of its turn."""
+        self._has_ended, self._is_whole = True, is_whole
 
     def next_step(self, now: float) -> Step:
         """What to do now. Asking twice without reporting an outcome gives the same answer."""
@@ -200,9 +201,10 @@ class Answer:
         segment = self._segment
         if segment is None and self._reusable:
             segment = self._segment = Segment(self._reusable.pop(0), Mode.EDITED, "", _LONG_AGO, _LONG_AGO)
-        is_last = self._is_all_out()
+        is_last = self._is_end()
         if segment is None:
-            return Post(self._outgoing, is_last) if is_last or not self._may_stream else Start(self._outgoing)
+            is_post = self._is_all_out() or not self._may_stream
+            return Post(self._outgoing, is_last) if is_post else Start(self._outgoing)
         if segment.mode is Mode.STREAMED:
             return Append(segment.ts, self._outgoing)
         return Update(segment.ts, segment.shown + self._outgoing, is_last)
@@ -211,14 +213,17 @@ class Answer:
         """Whether nothing is left to say beyond the piece that is on its way."""
         return self._has_ended and not self._pending.strip()
 
+    def _is_end(self) -> bool:
+        return self._is_whole and self._is_all_out()
+
     def _settle(self, segment: Segment) -> Call:
         if segment.mode is Mode.STREAMED:
             return Stop(segment.ts)
-        return Update(segment.ts, segment.shown, is_last=self._is_all_out() and not self._outgoing)
+        return Update(segment.ts, segment.shown, is_last=self._is_end() and not self._outgoing)
 
     def _close(self, segment: Segment, now: float) -> Step:
         if segment.mode is Mode.STREAMED:
-            return Stop(segment.ts, self._is_all_out())
+            return Stop(segment.ts, self._is_end())
         self._segment = None
         return self.next_step(now)
 

@@ -63,7 +63,16 @@ class SlackReply:
             self._writer = self._spawn(self._run(), name="reply_writer", last=True)
 
     async def finish(self) -> None:
-        self._answer.end()
+        await self._end(is_whole=True)
+
+    async def abandon(self) -> None:
+        try:
+            await self._end(is_whole=False)
+        except (DeliveryError, StoppedByUserError):
+            return
+
+    async def _end(self, *, is_whole: bool) -> None:
+        self._answer.end(is_whole=is_whole)
         self._more.set()
         if self._writer is not None:
             await asyncio.shield(self._writer)
@@ -71,12 +80,6 @@ class SlackReply:
             self._failure = DeliveryError("the writer broke off")
         if self._failure is not None:
             raise self._failure
-
-    async def abandon(self) -> None:
-        try:
-            await self.finish()
-        except (DeliveryError, StoppedByUserError):
-            return
 
     async def _run(self) -> None:
         await self._close_earlier()

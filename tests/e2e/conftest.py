@@ -13,6 +13,7 @@ import pytest
 from app.agents.providers.base import Completed
 from app.application import Application
 from app.bootstrap import build
+from app.clock import Clock
 from app.play import playing, with_state
 from app.playground.delivery import AckTimes
 from app.playground.model import Message
@@ -68,9 +69,11 @@ class Bot:
 
 
 @asynccontextmanager
-async def running(playground: Playground, settings: Settings, provider: ScriptedProvider) -> AsyncGenerator[Bot]:
+async def running(
+    playground: Playground, settings: Settings, provider: ScriptedProvider, clock: Clock | None = None
+) -> AsyncGenerator[Bot]:
     """The bot, with ``provider`` for its model, until the context ends."""
-    async with build(settings, models=OneModel(provider)) as application, application.serving() as port:
+    async with build(settings, models=OneModel(provider), clock=clock) as application, application.serving() as port:
         await application.connected()
         if settings.slack.mode == "http":
             await playground.delivery.use_http(f"http://127.0.0.1:{port}{EVENTS_PATH}")

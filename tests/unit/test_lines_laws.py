@@ -21,6 +21,7 @@ from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, 
 PLACES, CAP = 2, 3
 KEYS = tuple(SessionKey(f"k{number}") for number in range(3))
 MOST_STEPS = 1_000
+NOTHING = -1
 THREADS = (ThreadKey("t0"), ThreadKey("t1"))
 SENDERS = (UserId("u0"), UserId("u1"))
 
@@ -110,6 +111,8 @@ class Message:
     number: int
     ticket: Ticket[int]
     step: Arrive
+    steers: int
+    """The message whose turn it was to steer when it arrived."""
     acknowledged: asyncio.Event = field(default_factory=asyncio.Event)
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
@@ -206,7 +209,7 @@ class History:
         number, behind = len(self.messages), self.lines.depth(step.key)
         ticket = self.lines.join(step.key, step.thread_key, step.sender, number, step.mode, own_turn=step.own_turn)
         assert not isinstance(ticket.admission, Refused) or behind >= CAP or self.is_holding
-        message = Message(number, ticket, step)
+        message = Message(number, ticket, step, NOTHING if ticket.carrier is None else ticket.carrier.said)
         if not step.is_slow:
             message.acknowledged.set()
         message.task = asyncio.get_running_loop().create_task(self.own(message))
@@ -274,14 +277,15 @@ class History:
             self.check_order(numbers)
 
     def check_order(self, numbers: Sequence[int]) -> None:
-        """What steers goes ahead of what waits; otherwise the order of arrival is the order of the turns."""
-        for is_steering in (False, True):
-            kept = [
-                number
-                for number in numbers
-                if isinstance(self.messages[number].ticket.admission, Steers) is is_steering
-            ]
-            assert kept == sorted(kept), "reordered within its line"
+        """The order of arrival is the order of the turns; only what steers a turn goes ahead of what waits for one."""
+        for place, number in enumerate(numbers):
+            overtaken = [each for each in numbers[place:] if each < number]
+            assert not overtaken or isinstance(self.messages[number].ticket.admission, Steers), "it overtook others"
+        together = defaultdict[int, list[int]](list)
+        for number in numbers:
+            together[self.messages[number].steers].append(number)
+        for turn, steering in together.items():
+            assert steering == sorted(steering) or turn == NOTHING, "what steered one turn was reordered"
 
     async def check_that_no_place_is_lost(self) -> None:
         """As many turns as there are places can run after all that."""

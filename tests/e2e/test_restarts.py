@@ -1,0 +1,185 @@
+"""The process ends at every step of a turn, and the next one leaves one whole answer: never none, never two.
+
+Session lifecycle, section 7; acceptance tests 1 to 3 of a gateway.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from app.dispatch import wording
+from app.errors import ConfigurationError
+from app.playground.server import Playground
+from tests.e2e.conftest import ALICE, BOT, GENERAL, MENTION, running, settings_of
+from tests.fakes import ScriptedProvider
+from tests.mortal_bot import PIECES, LaterClock
+
+ROOT = Path(__file__).parents[2]
+WHOLE = "".join(PIECES)
+SIGKILLED = -9
+
+
+def environment(playground: Playground, state_url: str) -> dict[str, str]:
+    app = next(iter(playground.workspace.apps.values()))
+    return {
+        "PATH": os.defpath,
+        "SLACK_API_URL": playground.api_url,
+        "SLACK_BOT_TOKEN": app.bot_token,
+        "SLACK_APP_TOKEN": app.app_token,
+        "SWITCHBOARD_ORGANIZATION": "playground",
+        "SWITCHBOARD_DEFAULTS__MODEL": "offline/demo",
+        "SWITCHBOARD_HTTP__PORT": "0",
+        "SWITCHBOARD_STATE__URL": state_url,
+    }
+
+
+@asynccontextmanager
+async def mortal_bot(playground: Playground, state_url: str, step: str) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """A bot that is going to end at ``step``, connected."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.mortal_bot",
+        step,
+        "0",
+        env=environment(playground, state_url),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(40):
+            assert await process.stdout.readline() == b"ready\n"
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+@asynccontextmanager
+async def mortal_bot_that_dies_at_once(
+    playground: Playground, state_url: str, step: str, later_s: int
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """One that starts ``later_s`` from now, and whose recovery leads it to ``step`` before anybody says anything."""
+    command = (sys.executable, "-m", "tests.mortal_bot", step, f"{later_s}")
+    process = await asyncio.create_subprocess_exec(*command, env=environment(playground, state_url), cwd=ROOT)
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def ended(process: asyncio.subprocess.Process) -> None:
+    async with asyncio.timeout(20):
+        assert await process.wait() == SIGKILLED
+
+
+TURN_STEPS = (
+    "before accept",
+    "after accept",
+    "before begin",
+    "after begin",
+    "before the first word",
+    "after the first words are visible",
+    "after the last word",
+    "before promise",
+    "after promise",
+    "before end",
+    "after end",
+)
+
+
+@pytest.mark.parametrize("step", TURN_STEPS)
+async def test_killed_at_any_step_of_a_turn_one_whole_answer_is_there_after_the_restart(
+    playground: Playground, step: str
+) -> None:
+    settings = settings_of(playground, "socket")
+    assert settings.state.url is not None
+    async with mortal_bot(playground, settings.state.url.get_secret_value(), step) as process:
+        root = playground.people.say(ALICE, GENERAL, f"{MENTION} which port?")
+        await ended(process)
+    async with running(playground, settings, ScriptedProvider([*PIECES])) as bot:
+        await bot.answered(root)
+        assert len(bot.answers(root)) == 1
+        assert bot.text(root).count(WHOLE) == 1
+        assert bot.text(root).removeprefix(f"{wording.RECOVERED}\n\n").strip() == WHOLE
+        bot.say(f"{MENTION} again?", thread_ts=root.ts)
+        await bot.rest(lambda: len(bot.answers(root)) == 2)
+        prompt = bot.provider.requests[-1].messages
+        assert [turn.role for turn in prompt] == ["user", "assistant", "user"], (
+            "the first turn is in the transcript, once"
+        )
+        assert prompt[-1].text.endswith("again?")
+
+
+@pytest.mark.parametrize("step", ["after begin command", "after promise", "before end"])
+async def test_a_command_that_was_cut_off_is_told_of_and_never_given_twice(playground: Playground, step: str) -> None:
+    settings = settings_of(playground, "socket")
+    assert settings.state.url is not None
+    async with mortal_bot(playground, settings.state.url.get_secret_value(), step) as process:
+        root = playground.people.say(ALICE, GENERAL, f"{MENTION} status show")
+        await ended(process)
+    async with running(playground, settings, ScriptedProvider(["never asked"])) as bot:
+        await bot.answered(root)
+        assert len(bot.answers(root)) == 1
+        is_known = step != "after begin command"
+        assert ("version" in bot.text(root)) is is_known
+        assert ("Look whether it took effect" in bot.text(root)) is not is_known
+        assert bot.provider.requests == []
+
+
+async def test_a_message_that_ends_the_process_three_times_is_given_up_and_its_session_starts_anew(
+    playground: Playground,
+) -> None:
+    settings = settings_of(playground, "socket")
+    assert settings.state.url is not None
+    url = settings.state.url.get_secret_value()
+    async with mortal_bot(playground, url, "after begin") as process:
+        root = playground.people.say(ALICE, GENERAL, f"{MENTION} which port?")
+        await ended(process)
+    for later_s in (120, 240):
+        async with mortal_bot_that_dies_at_once(playground, url, "after begin", later_s) as process:
+            await ended(process)
+    async with running(playground, settings, ScriptedProvider([*PIECES]), LaterClock(360)) as bot:
+        await bot.answered(root)
+        assert "I stop trying" in bot.text(root)
+        assert bot.provider.requests == []
+        bot.say(f"{MENTION} and now?", thread_ts=root.ts)
+        await bot.rest(lambda: len(bot.answers(root)) == 2)
+        assert WHOLE in bot.text(root)
+
+
+async def test_what_an_orderly_stop_cuts_short_says_so_and_is_finished_in_the_same_message(
+    playground: Playground,
+) -> None:
+    settings = settings_of(playground, "socket")
+    hasty = settings.model_copy(update={"limits": settings.limits.model_copy(update={"drain_s": 0.2})})
+    async with running(playground, hasty, ScriptedProvider(["Let me ", asyncio.Event()])) as bot:
+        root = bot.say(f"{MENTION} which port?")
+        await playground.wait_for(lambda: "Let me" in bot.text(root), 8.0)
+        bot.say(f"{MENTION} and which host?", thread_ts=root.ts)
+        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1, 8.0)
+    (message,) = [m for m in playground.thread(GENERAL, root.ts) if m.user == BOT]
+    assert wording.UNFINISHED in playground.answer_text(GENERAL, root.ts)
+    async with running(playground, settings, ScriptedProvider([*PIECES], ["It is db1."])) as bot:
+        await bot.rest(lambda: len(bot.answers(root)) == 2)
+        first, second = bot.answers(root)
+        assert first.ts == message.ts
+        assert bot.text(root) == f"{wording.RECOVERED}\n\n{WHOLE}It is db1."
+        assert second.ts > first.ts
+
+
+async def test_a_second_bot_on_the_same_records_is_refused_in_a_sentence(playground: Playground) -> None:
+    settings = settings_of(playground, "socket")
+    async with running(playground, settings, ScriptedProvider(["hi"])):
+        with pytest.raises(ConfigurationError, match="another"):
+            async with running(playground, settings, ScriptedProvider(["hi"])):
+                pass
