@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, text
 
 from app.errors import ConfigurationError
 from app.state.engine import WRITES
+from app.state.errors import StateDamagedError
 
 _FOLDER = Path(__file__).with_name("migrations")
 _ENVIRONMENT = Lock()
@@ -25,7 +26,8 @@ _TURN = 0x53_57_49_54_43_48
 def upgrade(engine: Engine, version: str | None = None) -> None:
     """To ``version``, the newest one unless given. All or nothing; a database that is there already is not written.
 
-    Raises ``ConfigurationError`` for a schema that this program is too old for, and SQLAlchemy's errors.
+    Raises ``ConfigurationError`` for a schema that this program is too old for, ``StateDamagedError`` for rows that
+    refer to nothing, and SQLAlchemy's errors.
     """
     wanted = version or newest()
     with engine.connect() as connection:
@@ -93,7 +95,7 @@ def _without_foreign_keys(connection: Connection) -> Generator[None]:
             yield
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
             if broken is not None:
-                raise RuntimeError(f"a migration left rows of {broken[0]} without what they refer to")
+                raise StateDamagedError(f"rows of {broken[0]} refer to nothing in {broken[2]}")
     finally:
         raw.execute("PRAGMA foreign_keys=ON")
         raw.close()

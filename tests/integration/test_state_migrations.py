@@ -1,7 +1,10 @@
 """The schema's migrations: the same schema everywhere, from every version, with what is in it kept."""
 
+import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -9,6 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, MetaData, Table, select, text
 
 from app.errors import ConfigurationError
+from app.state.errors import StateDamagedError
 from app.state.migrating import newest, upgrade, version_of, versions
 from app.state.opening import engine_of
 from app.state.tables import metadata
@@ -74,6 +78,23 @@ def test_a_schema_of_the_future_is_refused_in_a_sentence(engine: Engine) -> None
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(ConfigurationError, match="9999, which is newer than this program's"):
         upgrade(engine)
+
+
+def test_rows_that_refer_to_nothing_are_damage_and_nothing_is_changed(tmp_path: Path) -> None:
+    """Making a table anew with such rows in it would lose them without a word."""
+    with disposing(engine_of(f"sqlite:///{tmp_path / 'state.db'}")) as engine:
+        upgrade(engine)
+        with closing(sqlite3.connect(tmp_path / "state.db", isolation_level=None)) as connection:
+            connection.execute("INSERT INTO posts(inbox_id, position) VALUES (7, '1')")
+            connection.execute("DELETE FROM alembic_version")
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                if not name.startswith(("posts", "sqlite", "transcript_fts_")):
+                    connection.execute(f"DROP TABLE {name}")
+            connection.execute("ALTER TABLE posts RENAME TO kept")
+        with pytest.raises(StateDamagedError, match="rows of kept refer to nothing"):
+            upgrade(engine)
+        with engine.connect() as connection:
+            assert version_of(connection) is None
 
 
 def reflected(connection: Connection) -> list[Table]:
