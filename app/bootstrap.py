@@ -30,7 +30,7 @@ from memory.store import MemoryStore
 
 
 @asynccontextmanager
-async def build(
+async def build(  # noqa: PLR0913 - every port may be given, and each is named
     settings: Settings,
     *,
     clock: Clock | None = None,
@@ -56,7 +56,7 @@ async def build(
         models = models or _catalogue(settings, stack, background)
         talking = Talking(settings, state, models, clock, background)
         registry = commands or registry_of(
-            settings, remembering.store, slack.authority, status, clock, talking.commands(state.receipts)
+            settings, remembering.store, slack.authority, status, clock, talking.commands()
         )
         ports = talking.ports(slack.authority, registry, remembering.recall, slack.places, reflection)
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)

@@ -34,7 +34,7 @@ async def open_dispatcher(settings: Settings, background: Background) -> AsyncGe
     ):
         talking = Talking(settings, state, models, clock, background)
         status = TerminalStatus(settings)
-        registry = registry_of(settings, memory.store, access, status, clock, talking.commands(state.receipts))
+        registry = registry_of(settings, memory.store, access, status, clock, talking.commands())
         ports = talking.ports(access, registry, memory.recall, places, None)
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)
         yield Dispatcher(ports, limits_of(settings), talking.fitting())

@@ -1,6 +1,5 @@
 """The part of the composition root that opens the bot's own records: conversations, queues, settings, receipts."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from app.sessions.store import SessionStore
 from app.sessions.transcripts import KeptTranscripts
 from app.sessions.usage import Usage
 from app.state.journal import StateJournal
-from app.state.lock import hold
+from app.state.lock import holding
 from app.state.opening import default_url, open_database
 from app.state.preferences import StatePreferences
 from app.state.receipts import StateReceipts
@@ -46,7 +45,7 @@ async def open_state(settings: Settings, clock: Clock, *, is_bot: bool) -> Async
     url = state_url(settings)
     async with AsyncExitStack() as stack:
         if is_bot:
-            await stack.enter_async_context(held(url))
+            await stack.enter_async_context(holding(url))
         database = await stack.enter_async_context(open_database(url, clock))
         sessions = StateSessions(database, clock, keying.rules)
         yield State(
@@ -58,17 +57,6 @@ async def open_state(settings: Settings, clock: Clock, *, is_bot: bool) -> Async
             usage=StateUsage(database),
             keying=keying,
         )
-
-
-@asynccontextmanager
-async def held(url: str) -> AsyncGenerator[None]:
-    """The database is this process's own. Raises ``ConfigurationError`` where it is another one's."""
-    lock = hold(url)
-    await asyncio.to_thread(lock.__enter__)
-    try:
-        yield
-    finally:
-        await asyncio.to_thread(lock.__exit__, None, None, None)
 
 
 def state_url(settings: Settings) -> str:

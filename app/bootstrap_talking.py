@@ -13,6 +13,7 @@ from app.bootstrap_commands import CommandPorts, organization_of
 from app.bootstrap_state import State
 from app.clock import Clock
 from app.dispatch.choices import ConfiguredChoices
+from app.dispatch.conversations import Asked, Kept, LiveConversations
 from app.dispatch.fitting import Fitting
 from app.dispatch.ports import Limits, Models, Ports
 from app.dispatch.provision import Budgets, Provision, Setting
@@ -25,7 +26,6 @@ from app.sessions.compressor import Ports as CompressorPorts
 from app.sessions.lines import Lines
 from app.sessions.summariser import Summariser
 from commands.builtin import Configuring
-from commands.ports import Receipts
 from commands.registry import Registry
 from config.settings import Settings
 from memory.recall import Recall
@@ -44,11 +44,15 @@ class Talking:
         self._agents = agents_of(settings)
         self._defaults = defaults_of(settings)
         self._prices = prices_of(settings)
+        self._compressor = self._made_compressor()
         self.lines: Lines[Work] = Lines(settings.limits.concurrent_turns, settings.sessions.queue_cap)
 
-    def commands(self, receipts: Receipts) -> CommandPorts:
+    def commands(self) -> CommandPorts:
+        state = self._state
         choices = ConfiguredChoices(self._agents, self._defaults, self.knows_model)
-        return CommandPorts(receipts, None, Configuring(self._state.preferences, choices))
+        kept = Kept(self.lines, state.sessions, state.transcripts, state.keying, self._clock)
+        asked = Asked(state.usage, self._compressor, state.preferences, choices, windows_of(self._settings))
+        return CommandPorts(state.receipts, LiveConversations(kept, asked), Configuring(state.preferences, choices))
 
     def knows_model(self, reference: str) -> bool:
         return reference.partition("/")[0] in self._settings.providers
@@ -85,14 +89,17 @@ class Talking:
         )
 
     def fitting(self) -> Fitting:
+        threshold = self._settings.sessions.compression.threshold
+        return Fitting(self._compressor, self._state.transcripts, windows_of(self._settings), threshold)
+
+    def _made_compressor(self) -> Compressor:
         state, settings, clock = self._state, self._settings, self._clock
         compression = settings.sessions.compression
         summariser = Summariser(
             self._models, state.usage, clock, prices=self._prices, timeout_s=settings.limits.model_idle_s
         )
         ports = CompressorPorts(state.sessions, summariser, self._background, clock)
-        compressor = Compressor(ports, Policy(compression.protect_first, compression.protect_last))
-        return Fitting(compressor, state.transcripts, windows_of(settings), compression.threshold)
+        return Compressor(ports, Policy(compression.protect_first, compression.protect_last))
 
     async def housekeeping(self) -> None:
         """Nothing yet."""

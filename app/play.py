@@ -46,7 +46,7 @@ async def _play(settings: Settings, host: str, port: int) -> None:
 
 
 def with_state(settings: Settings, folder: Path) -> Settings:
-    """``settings`` whose conversations are kept in ``folder``; the playground's workspace ends with the process, too."""
+    """``settings`` whose conversations are kept in ``folder``: the workspace they are led in ends with the process."""
     state = settings.state.model_copy(update={"url": SecretStr(default_url(folder))})
     return settings.model_copy(update={"state": state})
 

@@ -31,9 +31,10 @@ from app.dispatch.journal import Accepted, Boot, MessageId, TurnRecord, Unfinish
 from app.dispatch.keying import Keying
 from app.dispatch.ports import Ports
 from app.dispatch.provision import Budgets, Provision, Setting
+from app.dispatch.records import Prices
 from app.dispatch.resolve import Defaults
 from app.dispatch.work import NOTHING_LEFT
-from app.errors import StateError, SwitchboardError
+from app.errors import DeliveryError, StateError, SwitchboardError
 from app.sessions.entry import SessionEntry, SessionId, SessionKey
 from app.sessions.key import KeyRules
 from app.sessions.lines import Lines
@@ -77,6 +78,7 @@ class FakeReply:
     is_finished: bool = False
     is_abandoned: bool = False
     failure: SwitchboardError | None = None
+    finish_failure: SwitchboardError | None = None
 
     def write(self, text: str) -> None:
         if self.failure is not None:
@@ -84,8 +86,8 @@ class FakeReply:
         self.written += text
 
     async def finish(self) -> None:
-        if self.failure is not None:
-            raise self.failure
+        if self.failure is not None or self.finish_failure is not None:
+            raise self.failure or self.finish_failure or DeliveryError("")
         self.is_finished = True
 
     async def abandon(self) -> None:
@@ -118,6 +120,7 @@ class FakeChat:
     whispered: list[str] = field(default_factory=list[str])
     left: Remains = NOTHING_LEFT
     reused: tuple[str, ...] = ()
+    finish_failure: SwitchboardError | None = None
 
     async def takes_part(self) -> bool:
         if self.unreadable is not None:
@@ -159,6 +162,7 @@ class FakeChat:
         return self.card
 
     def reply(self) -> FakeReply:
+        self.answer.finish_failure = self.finish_failure
         return self.answer
 
 
@@ -224,6 +228,8 @@ class FakeJournal:
         self.lines: dict[str, list[TranscriptMessage]] = {}
         self.attempts = 0
         self.broken: StateError | None = None
+        self.broken_promises: StateError | None = None
+        self.unreadable: Exception | None = None
 
     async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
         names = {f"{message.event_id}{message.part}", f"{message.channel_id}|{message.position}{message.part}"}
@@ -252,6 +258,8 @@ class FakeJournal:
         self, accepted: Accepted, text: str, record: TurnRecord | None = None, carried: Sequence[Accepted] = ()
     ) -> None:
         self._check()
+        if self.broken_promises is not None:
+            raise self.broken_promises
         self.promised[accepted.id] = text
         self.outcomes |= {each.id: "carried" for each in carried}
 
@@ -275,6 +283,8 @@ class FakeJournal:
         """Nothing outlives the process."""
 
     async def load(self, entry: SessionEntry) -> Sequence[TranscriptMessage]:
+        if self.unreadable is not None:
+            raise self.unreadable
         return self.lines.get(entry.session_id, [])
 
     def extend(self, entry: SessionEntry, lines: Sequence[TranscriptMessage], *, is_kept: bool) -> None:
@@ -342,6 +352,7 @@ def ports_of(
     reflection: Reflection | None = None,
     default_agent: str = "general",
     access: TableAuthority | None = None,
+    prices: Prices | None = None,
 ) -> Ports:
     """A dispatcher's ports around one model; what is not given is the null adapter."""
     journal = FakeJournal(clock)
@@ -366,6 +377,7 @@ def ports_of(
         spawn=Background().spawn,
         keying=Keying(),
         lines=Lines(10),
+        prices=prices or {},
     )
 
 

@@ -54,7 +54,7 @@ class PostgresServer:
         self._run("pg_ctl", "start", "--wait", f"--timeout={_START_S}", f"--log={self._folder / 'log'}", "-o", options)
 
     def stop(self) -> None:
-        self._run("pg_ctl", "stop", "--wait", "--mode=fast")
+        self._run("pg_ctl", "stop", "--wait", "--mode=immediate")
 
     def url(self, name: str) -> str:
         return f"postgresql://postgres@/{name}?host={self._folder}"

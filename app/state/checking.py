@@ -175,7 +175,8 @@ def _found(connection: Connection, word: str, number: int) -> bool:
 
 _MATCH = text("SELECT rowid FROM transcript_fts WHERE transcript_fts MATCH :word AND rowid = :id")
 _SERVER_MATCH = text(
-    "SELECT id FROM transcript WHERE to_tsvector('simple', content) @@ plainto_tsquery('simple', :word) AND id = :id"
+    "SELECT id FROM transcript WHERE to_tsvector('simple', left(content, 100000)) "
+    "@@ plainto_tsquery('simple', :word) AND id = :id"
 )
 
 

@@ -17,6 +17,8 @@ WORD_CHARS = 500
 
 _index = table("transcript_fts", column("rowid"), column("rank"), column("transcript_fts"))
 _SIMPLE: ColumnElement[Any] = literal_column("'simple'")
+_INDEXED: ColumnElement[Any] = literal_column("100000")
+"""Characters of a line that PostgreSQL's index knows."""
 
 
 def find(connection: Connection, query: str, keys: Collection[SessionKey], limit: int) -> Sequence[Found]:
@@ -49,7 +51,7 @@ def _in_sqlite(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
 
 def _in_postgresql(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     """The expression is that of the index."""
-    text = func.to_tsvector(_SIMPLE, transcript.c.content)
+    text = func.to_tsvector(_SIMPLE, func.left(transcript.c.content, _INDEXED))
     wanted = func.plainto_tsquery(_SIMPLE, " ".join(words))
     return (
         _hits(-func.ts_rank(text, wanted))

@@ -136,3 +136,11 @@ async def test_only_the_first_words_of_an_endless_query_count(store: StateSessio
     await store.append(session, [said(" ".join(words))])
     assert len(await store.search(" ".join([*words, "absent"]), [KEY])) == 1
     assert await store.search(" ".join(["absent", *words]), [KEY]) == []
+
+
+async def test_a_line_of_endless_different_words_is_kept_and_found_by_its_beginning(
+    store: StateSessions, session: SessionId
+) -> None:
+    line = " ".join(f"word{number}" for number in range(200_000))
+    await store.append(session, [said(line)])
+    assert found(await store.search("word7", [KEY])) == [line]

@@ -1,7 +1,6 @@
 """One message, top to bottom, with fakes at every port."""
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
 import structlog
@@ -12,10 +11,8 @@ from app.access.authority import TableAuthority
 from app.access.grants import Grants
 from app.agents.definitions import GENERAL_PROMPT
 from app.agents.providers.base import Completed, StopReason, Turn, Usage
-from app.channel import Address, IncomingFile, IncomingMessage, ThreadMessage
+from app.channel import Address, IncomingFile, ThreadMessage
 from app.dispatch import wording
-from app.dispatch.dispatcher import Dispatcher
-from app.dispatch.ports import Limits
 from app.errors import (
     ChannelUnavailableError,
     ConfigurationError,
@@ -30,63 +27,14 @@ from commands.spec import Argument, Caller, Command, Reply, Values
 from memory.ranker import KeywordRanker
 from memory.record import MemoryCandidate
 from memory.reflection import FinishedTurn
-from memory.store import MemoryStore
 from memory.stores.inprocess import InProcessStore
+from tests.dispatch_house import House
 from tests.fakes import (
     EPOCH,
-    FakeChat,
-    FakeJournal,
-    ManualClock,
-    OneModel,
-    ScriptedProvider,
     access_of,
     message,
-    ports_of,
     until,
 )
-
-
-class KeptReflections:
-    def __init__(self) -> None:
-        self.turns: list[FinishedTurn] = []
-
-    def schedule(self, turn: FinishedTurn) -> None:
-        self.turns.append(turn)
-
-
-class House:
-    """A dispatcher and the fakes around it."""
-
-    def __init__(
-        self,
-        *scripts: Sequence[str | Exception | Completed | asyncio.Event],
-        memory: MemoryStore | None = None,
-        commands: Registry | None = None,
-        turn_s: float = 60.0,
-        default_agent: str = "general",
-        access: TableAuthority | None = None,
-    ) -> None:
-        self.clock = ManualClock()
-        self.provider = ScriptedProvider(*(scripts or (["Hello ", "Alice."],)))
-        self.reflections = KeptReflections()
-        ports = ports_of(
-            OneModel(self.provider),
-            self.clock,
-            memory=memory,
-            commands=commands,
-            reflection=self.reflections,
-            default_agent=default_agent,
-            access=access,
-        )
-        assert isinstance(ports.journal, FakeJournal)
-        self.journal = ports.journal
-        self.dispatcher = Dispatcher(ports, Limits(turn_s, 200))
-        self.chat = FakeChat()
-
-    async def handle(self, said: IncomingMessage, chat: FakeChat) -> str:
-        accepted = await self.dispatcher.accept(said)
-        assert accepted is not None
-        return await self.dispatcher.handle(accepted, chat)
 
 
 async def test_a_mention_is_answered_with_the_models_words() -> None:

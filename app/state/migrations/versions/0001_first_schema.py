@@ -262,4 +262,6 @@ def _full_text_sqlite() -> None:
 
 
 def _full_text_postgresql() -> None:
-    op.execute("CREATE INDEX ix_transcript_content_words ON transcript USING gin (to_tsvector('simple', content))")
+    # A text search vector holds a megabyte at most, so that of a longer line only the beginning is indexed.
+    words = "to_tsvector('simple', left(content, 100000))"
+    op.execute(f"CREATE INDEX ix_transcript_content_words ON transcript USING gin ({words})")

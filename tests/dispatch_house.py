@@ -1,0 +1,63 @@
+"""A dispatcher and the fakes around it."""
+
+import asyncio
+from collections.abc import Sequence
+from decimal import Decimal
+
+from app.access.authority import TableAuthority
+from app.agents.pricing import Price
+from app.agents.providers.base import Completed
+from app.channel import IncomingMessage
+from app.dispatch.dispatcher import Dispatcher
+from app.dispatch.ports import Limits
+from commands.registry import Registry
+from memory.reflection import FinishedTurn
+from memory.store import MemoryStore
+from tests.fakes import FakeChat, FakeJournal, FakePreferences, ManualClock, OneModel, ScriptedProvider, ports_of
+
+
+class KeptReflections:
+    def __init__(self) -> None:
+        self.turns: list[FinishedTurn] = []
+
+    def schedule(self, turn: FinishedTurn) -> None:
+        self.turns.append(turn)
+
+
+class House:
+    """A dispatcher and the fakes around it."""
+
+    def __init__(
+        self,
+        *scripts: Sequence[str | Exception | Completed | asyncio.Event],
+        memory: MemoryStore | None = None,
+        commands: Registry | None = None,
+        turn_s: float = 60.0,
+        default_agent: str = "general",
+        access: TableAuthority | None = None,
+        prices: bool = False,
+    ) -> None:
+        self.clock = ManualClock()
+        self.provider = ScriptedProvider(*(scripts or (["Hello ", "Alice."],)))
+        self.reflections = KeptReflections()
+        ports = ports_of(
+            OneModel(self.provider),
+            self.clock,
+            memory=memory,
+            commands=commands,
+            reflection=self.reflections,
+            default_agent=default_agent,
+            access=access,
+            prices={"test/scripted": Price(Decimal(1), Decimal(2))} if prices else {},
+        )
+        assert isinstance(ports.preferences, FakePreferences)
+        self.preferences = ports.preferences
+        assert isinstance(ports.journal, FakeJournal)
+        self.journal = ports.journal
+        self.dispatcher = Dispatcher(ports, Limits(turn_s, 200))
+        self.chat = FakeChat()
+
+    async def handle(self, said: IncomingMessage, chat: FakeChat | None = None) -> str:
+        accepted = await self.dispatcher.accept(said)
+        assert accepted is not None
+        return await self.dispatcher.handle(accepted, chat or self.chat)
