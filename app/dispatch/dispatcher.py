@@ -7,6 +7,7 @@ import structlog
 from app.access.actor import caller_of
 from app.channel import Address, Chat, IncomingMessage, ThreadKey
 from app.dispatch import wording
+from app.dispatch.arrivals import Arrivals
 from app.dispatch.directives import Refused as NotUnderstood
 from app.dispatch.directives import directives
 from app.dispatch.entrance import Entrance
@@ -40,6 +41,7 @@ class Dispatcher:
         self._ports = ports
         self._limits = limits
         self._entrance = Entrance()
+        self._arrivals = Arrivals()
         self.lines = ports.lines
         self.redelivery = Redelivery(ports.clock)
         self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn)
@@ -68,7 +70,9 @@ class Dispatcher:
     async def handle(self, accepted: Accepted, chat: Chat) -> str:
         """See an accepted message to its end; the outcome's name."""
         work = Work(accepted, chat)
-        if not await self.is_meant(work):
+        async with self._arrivals.in_order(accepted.session_key):
+            is_meant = await self.is_meant(work)
+        if not is_meant:
             await self._ports.journal.end(accepted, NOT_MEANT)
             return NOT_MEANT
         return await self.see_to(work)
