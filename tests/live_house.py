@@ -18,6 +18,8 @@ from app.dispatch.keying import Keying
 from app.dispatch.resolve import Defaults
 from app.dispatch.work import Work
 from app.sessions.busy import BusyInput
+from app.sessions.cache import ConversationCache
+from app.sessions.cached_transcripts import CachedTranscripts
 from app.sessions.compressor import Compressor, Policy
 from app.sessions.compressor import Ports as CompressorPorts
 from app.sessions.entry import Cost, SessionEntry, SessionId, Tokens
@@ -25,7 +27,6 @@ from app.sessions.lines import Lines
 from app.sessions.summariser import Summariser
 from app.sessions.ticket import OutOfLineError
 from app.sessions.transcript import TranscriptMessage
-from app.sessions.transcripts import KeptTranscripts
 from app.sessions.usage import Run
 from app.state.engine import Database
 from app.state.journal import StateJournal
@@ -66,11 +67,11 @@ def calling(position: str, *, by: str = ANN, **where: Unpack[Place]) -> Caller:
     return caller_of(heard("!command", position=position, by=by, **where))
 
 
-class Remembering(KeptTranscripts):
+class Remembering(CachedTranscripts):
     """Notes which sessions it was told to forget."""
 
-    def __init__(self, store: StateSessions) -> None:
-        super().__init__(store)
+    def __init__(self, store: StateSessions, clock: ManualClock) -> None:
+        super().__init__(store, ConversationCache(clock))
         self.forgotten: list[str] = []
 
     def forget(self, session_id: SessionId) -> None:
@@ -97,26 +98,27 @@ class LiveHouse:
     transcripts: Remembering = field(init=False)
     usage: StateUsage = field(init=False)
     journal: StateJournal = field(init=False)
+    kept: Kept = field(init=False)
+    asked: Asked = field(init=False)
     talk: LiveConversations = field(init=False)
 
     def __post_init__(self) -> None:
         self.lines = Lines[Work](concurrent_turns=4, cap=self.cap)
         self.store = store_over(self.database, self.clock, self.keying.rules)
-        self.transcripts = Remembering(self.store)
+        self.transcripts = Remembering(self.store, self.clock)
         self.usage, self.journal = StateUsage(self.database), StateJournal(self.database, self.clock)
         summariser = Summariser(OneModel(self.provider), self.usage, self.clock, prices={}, timeout_s=5.0)
         ports = CompressorPorts(self.store, summariser, Background(), self.clock)
         known = agents({})
-        self.talk = LiveConversations(
-            Kept(self.lines, self.store, self.transcripts, self.keying, self.clock, self.cleanup_s),
-            Asked(
-                self.usage,
-                Compressor(ports, Policy(protect_first=1, protect_last=1)),
-                self.preferences,
-                ConfiguredChoices(known, Defaults("general", "test/scripted"), lambda name: name.startswith("test/")),
-                Windows(self.windows, WINDOW),
-            ),
+        self.kept = Kept(self.lines, self.store, self.transcripts, self.keying, self.clock, self.cleanup_s)
+        self.asked = Asked(
+            self.usage,
+            Compressor(ports, Policy(protect_first=1, protect_last=1)),
+            self.preferences,
+            ConfiguredChoices(known, Defaults("general", "test/scripted"), lambda name: name.startswith("test/")),
+            Windows(self.windows, WINDOW),
         )
+        self.talk = LiveConversations(self.kept, self.asked)
 
     async def said(self, said: IncomingMessage, answer: str = "yes", tokens: int = 10) -> SessionEntry:
         """A turn from its beginning to its end, as the dispatcher leaves it behind."""

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class AtHand(Protocol):
-    """What was said in sessions as the process has it at hand; ``app.sessions.transcripts`` has one."""
+    """What was said in sessions as the process has it at hand; ``app.sessions.cached_transcripts`` has one."""
 
     async def load(self, entry: SessionEntry) -> Sequence[TranscriptMessage]:
         """With everything written down that could not be before."""

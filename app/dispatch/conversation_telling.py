@@ -67,8 +67,8 @@ def compressed(outcome: Outcome) -> Compressed:
             messages = 0
         case Result.CUT:
             messages = outcome.messages_before - outcome.messages_after
-        case Result.SUMMARISED | Result.SHORTENED:
-            # The summary is one of those that are left.
+        case _:
+            # A summary stands for them, and is one of those that are left.
             messages = outcome.messages_before - outcome.messages_after + 1
     return Compressed(messages, outcome.tokens_before, outcome.tokens_after)
 

@@ -1,7 +1,8 @@
 """What people do with the conversations they are in: over the session store and the lines of the running bot."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -181,9 +182,8 @@ class LiveConversations:
                 model=model,
                 window=self._asked.windows.of(model),
             )
-            outcome = await self._asked.compressor.compress(where, focus=focus, cause=Cause.COMMAND)
-        self._kept.transcripts.forget(entry.session_id)
-        return compressed(outcome)
+            with self._changing(entry):
+                return compressed(await self._asked.compressor.compress(where, focus=focus, cause=Cause.COMMAND))
 
     async def queue(self, caller: Caller) -> int:
         key = next(iter(keys_of(self._kept.keying, caller)), None)
@@ -215,6 +215,14 @@ class LiveConversations:
                 raise NotFoundError(_NOTHING_TO_NAME)
             await self._store.set_title(entry.session_id, text)
 
+    @contextmanager
+    def _changing(self, entry: SessionEntry) -> Generator[None]:
+        """Around a change of what was said: one that failed may have been kept all the same."""
+        try:
+            yield
+        finally:
+            self._kept.transcripts.forget(entry.session_id)
+
     async def _in_effect(self, caller: Caller) -> Mapping[Name, str]:
         kept = await self._asked.preferences.get(subjects_of(caller))
         return {each.name: each.value or "" for each in self._asked.choices.in_effect(kept)}
@@ -228,9 +236,8 @@ class LiveConversations:
             return Rewound(0, 0)
         await self._kept.transcripts.load(entry)
         self._lanes.require_quiet(entry.session_key)
-        rewound = await self._store.rewind(entry.session_id, turns)
-        self._kept.transcripts.forget(entry.session_id)
-        return rewound
+        with self._changing(entry):
+            return await self._store.rewind(entry.session_id, turns)
 
     async def _switched(
         self, lane: Lane, wanted: PastSession, left: SessionEntry, caller: Caller

@@ -12,32 +12,48 @@ import pytest
 from sqlalchemy import text as sql
 from sqlalchemy import update
 
-from app.channel import Visibility
-from app.dispatch.keying import Keying
+from app.dispatch.conversations import LiveConversations
 from app.errors import ModelUnreachableError
-from app.sessions.entry import SessionEntry
+from app.sessions.entry import SessionEntry, SessionId, SessionKey
+from app.sessions.transcript import Rewound
 from app.state.engine import Database
+from app.state.errors import StateUnreachableError
+from app.state.sessions import StateSessions
 from app.state.tables import transcript
 from commands.conversations import Compressed, SessionSummary, Spent, TokenCounts, Undone
 from commands.errors import ConflictError, NotFoundError, UnavailableError
 from commands.preferences import Layer, Name, Slot
 from commands.spec import Caller, Origin, Surface
 from tests.fakes import EPOCH
-from tests.live_house import ANN, BO, CLEO, LiveHouse, Place, calling, heard
+from tests.live_house import ANN, BO, CLEO, LiveHouse, calling, heard
+from tests.session_lines import contents
 
-ROLLING = Keying(dm_top_level_threads_as_sessions=False)
-DM = Place(channel="slack:D1", visibility=Visibility.DM)
-DM_TOP = Place(root=None, channel="slack:D1", visibility=Visibility.DM)
 ON_SLASH = Caller(ANN, Surface.SLASH, Origin("slack:C1", visibility="public"))
+
+
+class Hurried(StateSessions):
+    """A store in which somebody begins anew right before every switch."""
+
+    renewed: SessionEntry | None = None
+
+    async def switch(
+        self, key: SessionKey, target: SessionId, *, expected: SessionId | None = None, watermark: str | None = None
+    ) -> SessionEntry | None:
+        self.renewed = await self.reset(key)
+        return await super().switch(key, target, expected=expected, watermark=watermark)
+
+
+class Broken(StateSessions):
+    """A store whose server keeps what it is given and breaks off before it says so."""
+
+    async def rewind(self, session_id: SessionId, turns: int = 1) -> Rewound:
+        await super().rewind(session_id, turns)
+        raise StateUnreachableError("the connection broke")
 
 
 @pytest.fixture
 def house(database: Database) -> LiveHouse:
     return LiveHouse(database)
-
-
-def dm_thread(root: str) -> Place:
-    return Place(root=root, channel="slack:D1", visibility=Visibility.DM)
 
 
 async def long_talk(house: LiveHouse) -> SessionEntry:
@@ -159,6 +175,19 @@ async def test_going_back_to_an_earlier_session(house: LiveHouse) -> None:
     assert await house.talk.earlier(calling("1.6"), limit=0) == []
 
 
+async def test_going_back_is_refused_when_the_conversation_moved_on(house: LiveHouse, database: Database) -> None:
+    """Section 3, ``switch_session``: only from where the person saw it stand."""
+    first = await house.said(heard("one", position="1.1"))
+    await house.talk.reset(calling("1.2"), None)
+    await house.said(heard("two", position="1.3"))
+    hurried = Hurried(database, house.clock)
+    talk = LiveConversations(replace(house.kept, store=hurried), house.asked)
+    with pytest.raises(ConflictError, match="moved on"):
+        await talk.resume(calling("1.4"), first.session_id)
+    assert hurried.renewed is not None
+    assert (await house.current(heard(position="1.5"))).session_id == hurried.renewed.session_id
+
+
 async def test_a_suspended_session_can_be_gone_on_with(house: LiveHouse) -> None:
     entry = await house.said(heard("one", position="1.1"))
     await house.store.suspend(entry.session_key)
@@ -196,6 +225,16 @@ async def test_what_could_not_be_written_down_is_taken_back_as_well(house: LiveH
     house.transcripts.extend(entry, unwritten, is_kept=False)
     assert await house.talk.retry(calling("1.2")) == "later user"
     assert await house.shown(entry) == ["one", "yes"]
+
+
+async def test_what_failed_half_way_is_read_again(house: LiveHouse, database: Database) -> None:
+    """Of a commit that broke off nobody knows whether it was kept."""
+    entry = await house.said(heard("one", position="1.1"))
+    talk = LiveConversations(replace(house.kept, store=Broken(database, house.clock)), house.asked)
+    with pytest.raises(UnavailableError):
+        await talk.undo(calling("1.2"), 1)
+    assert house.transcripts.forgotten == [entry.session_id]
+    assert contents(await house.transcripts.load(entry)) == []
 
 
 async def test_a_summary_takes_the_place_of_what_was_said(house: LiveHouse) -> None:

@@ -11,7 +11,7 @@ import pytest
 from app.channel import Visibility
 from app.dispatch.conversation_lanes import Lanes
 from app.dispatch.keying import Keying
-from app.sessions.entry import SessionEntry, SessionKey
+from app.sessions.entry import SessionKey
 from app.sessions.key import KeyRules
 from app.state.engine import Database
 from commands.conversations import SessionSummary
@@ -32,12 +32,6 @@ def house(database: Database) -> LiveHouse:
 
 def dm_thread(root: str) -> Place:
     return Place(root=root, channel="slack:D1", visibility=Visibility.DM)
-
-
-async def long_talk(house: LiveHouse) -> SessionEntry:
-    """Twelve lines that are worth a summary."""
-    turns = [await house.said(heard(f"{number} " + "word " * 100, position=f"1.{number}")) for number in range(6)]
-    return turns[-1]
 
 
 def ids(sessions: Sequence[SessionSummary]) -> list[str]:

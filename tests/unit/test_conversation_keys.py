@@ -113,6 +113,7 @@ def test_a_stem_names_the_channel_and_nobody_in_it() -> None:
 def test_a_dm_is_no_channel_for_admins() -> None:
     assert stem_for_admins(Keying(), caller_of(message(root="1.0"))) == "agent:main:slack:channel:C1"
     assert stem_for_admins(Keying(), caller_of(in_dm("1.0"))) is None
+    assert stem_for_admins(Keying(), Caller("slack:U1", Surface.SLASH, Origin("slack:D1"))) is None
     elsewhere = Caller("teams:U1", Surface.CHAT, Origin("teams:X1", "teams:X1:1", visibility="dm"))
     assert stem_for_admins(Keying(), elsewhere) is None
 
