@@ -69,7 +69,7 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
             freshness_s=settings.sessions.resume_freshness_s,
         )
         continuity = Continuity(
-            dispatcher, state.journal, recovering, background, settings.limits.drain_s, talking.housekeeping
+            dispatcher, state.journal, recovering, background, settings.limits.drain_s, talking.housekeeping().run
         )
         application = application_of(settings, slack, continuity, registry, background, bearers)
         status.watch(application)

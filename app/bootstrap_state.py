@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from app.clock import Clock
 from app.dispatch.journal import Journal
 from app.dispatch.keying import Keying
+from app.sessions.cache import ConversationCache
+from app.sessions.cached_transcripts import CachedTranscripts
 from app.sessions.key import KeyRules
 from app.sessions.store import SessionStore
-from app.sessions.transcripts import KeptTranscripts
 from app.sessions.usage import Usage
 from app.state.journal import StateJournal
 from app.state.lock import holding
@@ -27,7 +28,8 @@ class State:
 
     journal: Journal
     sessions: SessionStore
-    transcripts: KeptTranscripts
+    cache: ConversationCache
+    transcripts: CachedTranscripts
     preferences: StatePreferences
     receipts: StateReceipts
     usage: Usage
@@ -48,10 +50,13 @@ async def open_state(settings: Settings, clock: Clock, *, is_bot: bool) -> Async
             await stack.enter_async_context(holding(url))
         database = await stack.enter_async_context(open_database(url, clock))
         sessions = StateSessions(database, clock, keying.rules)
+        kept = settings.sessions.cache
+        cache = ConversationCache(clock, max_size=kept.max_size, idle_ttl_s=kept.idle_ttl_s)
         yield State(
             journal=StateJournal(database, clock),
             sessions=sessions,
-            transcripts=KeptTranscripts(sessions),
+            cache=cache,
+            transcripts=CachedTranscripts(sessions, cache),
             preferences=StatePreferences(database, clock.now),
             receipts=StateReceipts(database),
             usage=StateUsage(database),

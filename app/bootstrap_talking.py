@@ -23,7 +23,9 @@ from app.errors import ConfigurationError
 from app.sessions.busy import BusyInput
 from app.sessions.compressor import Compressor, Policy
 from app.sessions.compressor import Ports as CompressorPorts
+from app.sessions.housekeeping import PASS_S, PRUNE_S, Housekeeping, Job, pruning, sweeping
 from app.sessions.lines import Lines
+from app.sessions.pressure import MemoryGauge, PressurePass, PressureRules
 from app.sessions.summariser import Summariser
 from commands.builtin import Configuring
 from commands.registry import Registry
@@ -67,7 +69,13 @@ class Talking:
     ) -> Ports:
         state, settings = self._state, self._settings
         budgets = Budgets(settings.limits.history_chars, settings.limits.output_tokens)
-        setting = Setting(organization_of(settings), budgets, state.keying.rules, settings.privacy.redact_pii)
+        setting = Setting(
+            organization_of(settings),
+            budgets,
+            state.keying.rules,
+            is_command=lambda text: commands.recognise(text) is not None,
+            redact_pii=settings.privacy.redact_pii,
+        )
         return Ports(
             journal=state.journal,
             transcripts=state.transcripts,
@@ -101,8 +109,17 @@ class Talking:
         ports = CompressorPorts(state.sessions, summariser, self._background, clock)
         return Compressor(ports, Policy(compression.protect_first, compression.protect_last))
 
-    async def housekeeping(self) -> None:
-        """Nothing yet."""
+    def housekeeping(self) -> Housekeeping:
+        state, cache, sessions = self._state, self._state.cache, self._settings.sessions
+        kept = sessions.cache
+        rules = PressureRules(kept.memory_high_mb, kept.max_evictions_per_pass, kept.protect_recent)
+        jobs = [
+            sweeping(cache),
+            Job("conversations_shed", PASS_S, PressurePass(cache, MemoryGauge(), rules).run),
+            *pruning(state.sessions, sessions.max_age_days, lambda: self.lines.keys),
+            Job("messages_pruned", PRUNE_S, state.journal.prune),
+        ]
+        return Housekeeping(jobs, self._clock)
 
 
 def agents_of(settings: Settings) -> Mapping[str, Agent]:

@@ -1,8 +1,9 @@
 """What keeps conversations going over the end of the process: recovery at the start, an orderly stop, housekeeping."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 
@@ -24,7 +25,7 @@ class Continuity:
     recovering: Recovering
     background: Background
     drain_s: float
-    housekeeping: Callable[[], Awaitable[None]] | None = None
+    housekeeping: Callable[[], Coroutine[Any, Any, None]] | None = None
 
     @asynccontextmanager
     async def kept(self) -> AsyncGenerator[None]:
@@ -37,14 +38,11 @@ class Continuity:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(beside(self.dispatcher.redelivery.run(), name="redelivery"))
             if self.housekeeping is not None:
-                await stack.enter_async_context(beside(self._keep_house(self.housekeeping), name="housekeeping"))
+                await stack.enter_async_context(beside(self.housekeeping(), name="housekeeping"))
             try:
                 yield
             finally:
                 await self._stop()
-
-    async def _keep_house(self, housekeeping: Callable[[], Awaitable[None]]) -> None:
-        await housekeeping()
 
     async def _stop(self) -> None:
         """Turns, reflections and deliveries are all tasks of the background, and are counted together."""

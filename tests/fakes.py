@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -282,6 +283,12 @@ class FakeJournal:
     async def stopped(self, *, is_clean: bool) -> None:
         """Nothing outlives the process."""
 
+    async def prune(self) -> int:
+        return 0
+
+    def pinned(self, key: SessionKey) -> AbstractContextManager[None]:
+        return nullcontext()
+
     async def load(self, entry: SessionEntry) -> Sequence[TranscriptMessage]:
         if self.unreadable is not None:
             raise self.unreadable
@@ -369,7 +376,7 @@ def ports_of(
         provision=Provision(
             Recall(memory or NullStore(), KeywordRanker(), Budget()),
             Rooms(),
-            Setting("acme", Budgets(1000, 99), KeyRules()),
+            Setting("acme", Budgets(1000, 99), KeyRules(), is_command=lambda text: text.startswith("!")),
         ),
         loop=AgentLoop(clock),
         reflection=reflection or NullReflection(),

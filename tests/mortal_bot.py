@@ -89,6 +89,9 @@ class MortalJournal:
     async def began(self) -> Boot:
         return await self._journal.began()
 
+    async def prune(self) -> int:
+        return await self._journal.prune()
+
     async def stopped(self, *, is_clean: bool) -> None:
         await self._journal.stopped(is_clean=is_clean)
 

@@ -20,7 +20,7 @@ from app.dispatch.triage import Say, triage
 from app.dispatch.turns import Turns
 from app.dispatch.work import Outcome, Work
 from app.errors import ChannelUnavailableError
-from app.sessions.busy import Admission, Held, Interrupts, Joins, Refused, Steers, Waits
+from app.sessions.busy import Admission, BusyInput, Held, Interrupts, Joins, Refused, Steers, Waits
 from app.sessions.ticket import ClearedError, HeldError, Ticket
 from commands.registry import Recognised
 from commands.spec import Followup
@@ -138,7 +138,7 @@ class Dispatcher:
             message.thread_key,
             message.user_id,
             work,
-            self._limits.busy_input,
+            BusyInput.QUEUE if work.is_left_over else self._limits.busy_input,
             own_turn=work.own_turn,
         )
         try:
@@ -156,7 +156,7 @@ class Dispatcher:
 
     async def _acknowledge(self, ticket: Ticket[Work], work: Work) -> None:
         note = admission_note(ticket.admission)
-        if note is not None and not work.is_recovered:
+        if note is not None and not work.is_left_over:
             await work.chat.whisper(note)
 
     async def _wait_and_run(self, ticket: Ticket[Work], joined_s: float) -> tuple[Outcome, float]:
@@ -165,10 +165,14 @@ class Dispatcher:
             waited_s = self._ports.clock.monotonic() - joined_s
             return Outcome(CARRIED), waited_s
         async with self.lines.turn(ticket):
-            waited_s = self._ports.clock.monotonic() - joined_s
-            outcome = await self._turns.run(ticket)
-            ticket.outcome = outcome.name
-            return outcome, waited_s
+            with self._ports.transcripts.pinned(ticket.key):
+                return await self._turn(ticket, joined_s)
+
+    async def _turn(self, ticket: Ticket[Work], joined_s: float) -> tuple[Outcome, float]:
+        waited_s = self._ports.clock.monotonic() - joined_s
+        outcome = await self._turns.run(ticket)
+        ticket.outcome = outcome.name
+        return outcome, waited_s
 
 
 def admission_note(admission: Admission) -> str | None:

@@ -128,6 +128,10 @@ class Journal(Protocol):
         """
         ...
 
+    async def prune(self) -> int:
+        """Forget the names of what ended long ago; how many messages."""
+        ...
+
     async def stopped(self, *, is_clean: bool) -> None:
         """The process ends in order. What is still active is marked to be resumed."""
         ...

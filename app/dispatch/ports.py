@@ -1,6 +1,7 @@
 """What the dispatcher needs from the rest of the house, wired by ``app.bootstrap``."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -18,7 +19,7 @@ from app.dispatch.records import Prices
 from app.dispatch.resolve import Defaults
 from app.dispatch.work import Work
 from app.sessions.busy import BusyInput
-from app.sessions.entry import SessionEntry, SessionId
+from app.sessions.entry import SessionEntry, SessionId, SessionKey
 from app.sessions.lines import Lines
 from app.sessions.transcript import TranscriptMessage
 from commands.ports import Decision, Preferences
@@ -79,6 +80,10 @@ class Transcripts(Protocol):
 
     def forget(self, session_id: SessionId) -> None:
         """The session's lines are other ones now than were loaded."""
+        ...
+
+    def pinned(self, key: SessionKey) -> AbstractContextManager[None]:
+        """Around a turn of the conversation, whose lines are not let go meanwhile."""
         ...
 
 

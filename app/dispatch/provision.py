@@ -1,7 +1,7 @@
 """Everything a turn needs to know, fetched at once."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -36,6 +36,8 @@ class Setting:
     organization: str
     budgets: Budgets
     keys: KeyRules
+    is_command: Callable[[str], bool]
+    """Whether what somebody said was meant for the commands alone."""
     redact_pii: bool = False
 
 
@@ -95,16 +97,20 @@ class Provision:
 
     async def _seen(self, work: Work, opened: Opened, read_at: datetime) -> list[TranscriptMessage]:
         """What was said in the thread that the transcript does not have."""
-        if work.message.brings_history or not opened.transcript:
-            thread = await work.chat.history(opened.entry.watermark)
-            return observed(thread, self._setting.budgets.history_chars, read_at)
+        budget, since = self._setting.budgets.history_chars, opened.entry.watermark
+        if work.message.brings_history or (since is None and not opened.transcript):
+            return observed(await work.chat.history(), budget, read_at)
         if opened.source.chat_type is ChatType.DM:
             # Whatever is said there is said to the bot.
             return []
         known = {line.position for line in opened.transcript}
-        thread = await work.chat.history(opened.entry.watermark)
-        others = [each for each in thread if not each.by_bot and each.position not in known]
-        return observed(others, self._setting.budgets.history_chars, read_at)
+        # The bot's own words are in the transcript, or answer commands, and are no part of the conversation then.
+        others = [
+            each
+            for each in await work.chat.history(since)
+            if not each.by_bot and each.position not in known and not self._setting.is_command(each.text)
+        ]
+        return observed(others, budget, read_at)
 
     async def _context(self, work: Work, opened: Opened) -> str:
         """Where the conversation takes place, in words that do not change from turn to turn."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -83,7 +83,7 @@ class Recovering:
             _log.warning(MESSAGE_ABANDONED, reference=accepted.message.reference, begins=found.begins)
             await self._journal.end(accepted, "abandoned")
             return None
-        return _Case(found, decision, Work(accepted, chat))
+        return _Case(found, decision, Work(accepted, chat, is_left_over=True))
 
     def _postponed(self, cases: Sequence[_Case | None]) -> list[_Case | None]:
         """Without the turns that would be resumed, which come later; the conversations they belong to go on."""
@@ -117,7 +117,7 @@ class Recovering:
             await self._journal.end(accepted, "recovered", None if promise is None else promise.record)
             return None
         is_seen = case.found.begins > 0 or bool(left.positions)
-        return _Case(case.found, case.decision, Work(accepted, work.chat, left, is_recovered=is_seen))
+        return _Case(case.found, case.decision, replace(work, left=left, is_recovered=is_seen))
 
     async def _carry_out(self, case: _Case) -> None:
         promise = case.found.promise

@@ -173,8 +173,9 @@ class Turns:
         except StoppedByUserError:
             return await self._cut(progress, wording.STOPPED, "stopped")
         except DeliveryError as fault:
+            owed = await self._outbox.owe(work, text, record, fault)
             self._keep(progress)
-            return await self._outbox.owe(work, text, record, fault)
+            return owed
         await journal.end(work.accepted, outcome, record)
         self._keep(progress)
         if outcome == "ran" and progress.result is not None:

@@ -24,7 +24,10 @@ class Work:
     chat: Chat
     left: Remains = NOTHING_LEFT
     """What an earlier attempt, broken off with its process, has left in the thread."""
+    is_left_over: bool = False
+    """Accepted by an earlier process."""
     is_recovered: bool = False
+    """Left over, and begun there: whoever waits may have seen something of it."""
     own_turn: bool = False
     """Asked for by name to be answered by itself, in its turn."""
     wish: Wish = NO_WISH

@@ -1,10 +1,11 @@
 """Transcripts through the cache: read once, followed turn by turn, and read again only after they were let go."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from app.sessions.cache import ConversationCache
-from app.sessions.entry import SessionEntry, SessionId
+from app.sessions.entry import SessionEntry, SessionId, SessionKey
 from app.sessions.transcript import TranscriptMessage
 
 
@@ -50,6 +51,10 @@ class CachedTranscripts:
         """Of the lines at hand; what could not be written down stays to be written."""
         self._forgotten += 1
         self._cache.invalidate(session_id)
+
+    def pinned(self, key: SessionKey) -> AbstractContextManager[None]:
+        """While a turn of the conversation runs, it stays at hand."""
+        return self._cache.pinned(key)
 
     async def _catch_up(self, entry: SessionEntry) -> None:
         unwritten = tuple(self._unwritten.get(entry.session_id, ()))

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from app.agents.definitions import GENERAL, Agent, agents
 from app.agents.loop import AgentLoop
-from app.agents.prompt import OMISSION, conversation, system_prompt
+from app.agents.prompt import OMISSION, OPENING, conversation, observed, system_prompt
 from app.agents.providers.base import ModelEvent, ModelRequest, Turn, Usage
 from app.agents.turn import GiveUp, Retry, after_failure
 from app.channel import ThreadMessage
 from app.dispatch.resolve import Defaults, resolve
 from app.errors import ConfigurationError, ModelBusyError, ModelKeyError, ModelRejectedError, ModelUnreachableError
-from tests.fakes import FakeReply, ManualClock, ScriptedProvider
+from app.sessions.transcript import Kind, TranscriptMessage
+from tests.fakes import EPOCH, FakeReply, ManualClock, ScriptedProvider
 
 messages = st.lists(
     st.builds(
@@ -29,25 +30,57 @@ messages = st.lists(
 )
 
 
+def said(text: str, author: str = "Alice") -> TranscriptMessage:
+    return TranscriptMessage("user", text, EPOCH, author=author)
+
+
+def shown(history: list[ThreadMessage], room: int) -> tuple[Turn, ...]:
+    return conversation([*observed(history, room, EPOCH), said("so?")], is_shared=True)
+
+
 @given(history=messages, room=st.integers(min_value=0, max_value=120))
 def test_a_conversation_starts_and_ends_with_a_person_and_alternates(history: list[ThreadMessage], room: int) -> None:
-    turns = conversation(history, "Alice", "so?", room)
+    turns = shown(history, room)
     assert turns[0].role == "user"
     assert turns[-1].text.endswith("Alice: so?")
     assert all(one.role != other.role for one, other in pairwise(turns))
     assert all(turn.text.strip() for turn in turns)
 
 
+@given(history=messages, room=st.integers(min_value=0, max_value=120))
+def test_a_longer_transcript_repeats_the_turns_of_a_shorter_one(history: list[ThreadMessage], room: int) -> None:
+    """Session lifecycle, section 5: what a provider has cached stays cached."""
+    lines = [*observed(history, room, EPOCH), said("so?")]
+    answered = [*lines, TranscriptMessage("assistant", "Yes.", EPOCH), said("and then?", "Bob")]
+    before, after = conversation(lines, is_shared=True), conversation(answered, is_shared=True)
+    assert after[: len(before)] == before
+
+
 def test_the_oldest_messages_are_left_out_when_a_thread_is_too_long() -> None:
-    history = [ThreadMessage(str(n), "Bob", by_bot=False, text="x" * 40) for n in range(5)]
-    turns = conversation(history, "Alice", "so?", 90)
+    turns = shown([ThreadMessage(str(n), "Bob", by_bot=False, text="x" * 40) for n in range(5)], 90)
     assert turns[0].text.startswith(OMISSION)
     assert turns[0].text.count("Bob: ") == 2
 
 
 def test_a_thread_the_bot_opened_begins_with_a_note() -> None:
-    turns = conversation([ThreadMessage("1", "me", by_bot=True, text="Good morning")], "Alice", "hi", 500)
+    turns = shown([ThreadMessage("1", "me", by_bot=True, text="Good morning")], 500)
     assert [turn.role for turn in turns] == ["user", "assistant", "user"]
+    assert turns[0].text == OPENING
+
+
+def test_names_stand_before_what_people_say_only_where_several_speak() -> None:
+    """Session lifecycle, section 5."""
+    lines = [*observed([ThreadMessage("1", "Bob", by_bot=False, text="I was here before")], 500, EPOCH), said("so?")]
+    assert conversation(lines, is_shared=False) == (Turn("user", "Bob: I was here before\n\nso?"),)
+    assert conversation(lines, is_shared=True) == (Turn("user", "Bob: I was here before\n\nAlice: so?"),)
+
+
+def test_a_summary_is_shown_as_notes_that_are_no_message() -> None:
+    summary = TranscriptMessage("user", "They chose 5433.", EPOCH, Kind.SUMMARY)
+    (turn,) = conversation([summary, said("so?")], is_shared=True)
+    assert turn.role == "user"
+    assert "They chose 5433." in turn.text
+    assert "<conversation_summary>" in turn.text
 
 
 def test_without_memory_the_system_prompt_is_the_agents_alone() -> None:
