@@ -63,8 +63,7 @@ def invoke(arguments: Sequence[str]) -> int:
 
 def _carry_out(arguments: Sequence[str]) -> object:
     """The exit status of one of the commands below or, for a first word that is none of them, of the registry's."""
-    command = typer.main.get_command(application)
-    first = arguments[0] if arguments else "-"
+    command, first = typer.main.get_command(application), arguments[0] if arguments else "-"
     is_option = first.startswith("-") and not first.startswith("--config")
     if isinstance(command, TyperGroup) and first not in command.commands and not is_option:
         from app.bootstrap_commands import groups

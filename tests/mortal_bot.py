@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
@@ -33,6 +33,8 @@ class Fate:
     """Where the process ends."""
 
     step: str
+    has_posted: asyncio.Event = field(default_factory=asyncio.Event)
+    """Something of an answer is visible."""
 
     def at(self, step: str) -> None:
         if step == self.step:
@@ -64,6 +66,7 @@ class MortalJournal:
 
     async def posted(self, accepted: Accepted, position: str) -> None:
         await self._journal.posted(accepted, position)
+        self._fate.has_posted.set()
 
     async def foreign(self, accepted: Accepted) -> frozenset[str]:
         return await self._journal.foreign(accepted)
@@ -98,7 +101,7 @@ class MortalJournal:
 
 @dataclass(frozen=True, slots=True)
 class MortalModel:
-    """Says its pieces with a pause in which what it said becomes visible."""
+    """Says its second piece once the first one is visible."""
 
     fate: Fate
     model: str = "mortal"
@@ -114,7 +117,7 @@ class MortalModel:
         self.fate.at("before the first word")
         for piece in PIECES:
             yield TextDelta(piece)
-            await asyncio.sleep(0.4)
+            await self.fate.has_posted.wait()
             self.fate.at("after the first words are visible")
         self.fate.at("after the last word")
         yield Completed(StopReason.END, Usage(input_tokens=3, output_tokens=5))

@@ -22,6 +22,6 @@ def unconnected_bolt(signing_secret: str | None = None) -> AsyncApp:
     calls = SlackCalls(web_client(None, api_url="http://127.0.0.1:1/api/", token=None))
     clock, background = SystemClock(), Background()
     workspace = Workspace(calls, Names(calls, clock), IDENTITY, clock, background.spawn, 50)
-    dispatcher = Dispatcher(ports_of(OneModel(ScriptedProvider(["Hello."])), clock), Limits(1, 1.0, 1), clock)
+    dispatcher = Dispatcher(ports_of(OneModel(ScriptedProvider(["Hello."])), clock), Limits(1.0, 1))
     listeners = Listeners(workspace, dispatcher, background)
     return bolt_app(IDENTITY, listeners, bot_token="xoxb-x", signing_secret=signing_secret)

@@ -1,5 +1,6 @@
 """One message, top to bottom: claimed once, in line behind its conversation, answered, accounted for."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import structlog
@@ -21,7 +22,7 @@ from app.dispatch.turns import Turns
 from app.dispatch.work import Outcome, Work
 from app.errors import ChannelUnavailableError
 from app.sessions.busy import Admission, BusyInput, Held, Interrupts, Joins, Refused, Steers, Waits
-from app.sessions.ticket import ClearedError, HeldError, Ticket
+from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket
 from commands.registry import Recognised
 from commands.spec import Followup
 
@@ -90,9 +91,24 @@ class Dispatcher:
             return outcome.name
 
     async def redeliver(self, work: Work, promise: Promise) -> str:
-        """Show an answer that an earlier process made and may not have shown."""
+        """Show an answer that an earlier process made and may not have shown, in its place in line."""
+        return await self._in_place(work, lambda: self.outbox.again(work, promise))
+
+    async def give_up(self, work: Work, text: str) -> str:
+        """Tell in its place in line that a message an earlier process accepted has no answer."""
+        return await self._in_place(work, lambda: self.outbox.say(work, text, "given_up"))
+
+    async def _in_place(self, work: Work, act: Callable[[], Awaitable[Outcome]]) -> str:
         with structlog.contextvars.bound_contextvars(reference=work.message.reference, thread=work.message.thread_key):
-            return (await self.outbox.again(work, promise)).name
+            ticket = self._joined(work)
+            try:
+                async with self.lines.turn(ticket):
+                    return (await act()).name
+            except OutOfLineError:
+                # The next process finds the message as this one did.
+                return HELD
+            finally:
+                self.lines.leave(ticket)
 
     async def is_meant(self, work: Work) -> bool:
         """Whether the bot is spoken to; an unmentioned reply speaks to it where it takes part in the thread."""
@@ -132,15 +148,8 @@ class Dispatcher:
         return outcome
 
     async def _in_line(self, work: Work) -> tuple[Outcome, float]:
-        message, joined_s = work.message, self._ports.clock.monotonic()
-        ticket = self.lines.join(
-            work.accepted.session_key,
-            message.thread_key,
-            message.user_id,
-            work,
-            BusyInput.QUEUE if work.is_left_over else self._limits.busy_input,
-            own_turn=work.own_turn,
-        )
+        joined_s = self._ports.clock.monotonic()
+        ticket = self._joined(work)
         try:
             await self._acknowledge(ticket, work)
             if isinstance(ticket.admission, Refused):
@@ -153,6 +162,16 @@ class Dispatcher:
             return Outcome(HELD), 0.0
         finally:
             self.lines.leave(ticket)
+
+    def _joined(self, work: Work) -> Ticket[Work]:
+        return self.lines.join(
+            work.accepted.session_key,
+            work.message.thread_key,
+            work.message.user_id,
+            work,
+            BusyInput.QUEUE if work.is_left_over else self._limits.busy_input,
+            own_turn=work.own_turn,
+        )
 
     async def _acknowledge(self, ticket: Ticket[Work], work: Work) -> None:
         note = admission_note(ticket.admission)

@@ -123,7 +123,7 @@ class Recovering:
         promise = case.found.promise
         match case.decision:
             case Tell(reason):
-                await self._dispatcher.outbox.say(case.work, wording.gave_up(reason), "given_up")
+                await self._dispatcher.give_up(case.work, wording.gave_up(reason))
             case Redeliver() if promise is not None:
                 await self._dispatcher.redeliver(case.work, promise)
             case _:

@@ -107,7 +107,7 @@ async def test_killed_at_any_step_of_a_turn_one_whole_answer_is_there_after_the_
         root = playground.people.say(ALICE, GENERAL, f"{MENTION} which port?")
         await ended(process)
     async with running(playground, settings, ScriptedProvider([*PIECES])) as bot:
-        await bot.answered(root)
+        await bot.rest(lambda: WHOLE in bot.text(root))
         assert len(bot.answers(root)) == 1
         assert bot.text(root).count(WHOLE) == 1
         assert bot.text(root).removeprefix(f"{wording.RECOVERED}\n\n").strip() == WHOLE

@@ -37,9 +37,11 @@ def test_what_was_held_is_free_afterwards_whatever_happened(state_url: str) -> N
 
 
 def test_databases_are_held_one_by_one(tmp_path: Path, postgres: PostgresServer) -> None:
+    urls = (f"sqlite:///{tmp_path / 'a.db'}", f"sqlite:///{tmp_path / 'b.db'}", postgres.new(), postgres.new())
     with ExitStack() as stack:
-        for url in (f"sqlite:///{tmp_path / 'a.db'}", f"sqlite:///{tmp_path / 'b.db'}", postgres.new(), postgres.new()):
+        for url in urls:
             stack.enter_context(hold(url))
+        assert not any(map(is_free, urls))
 
 
 async def test_a_process_that_is_killed_holds_nothing(state_url: str, tmp_path: Path) -> None:

@@ -352,7 +352,7 @@ async def test_sessions_do_not_wait_for_each_other() -> None:
     both = asyncio.gather(house.compress(), house.compressor.compress(other))
     await until(lambda: len(house.provider.requests) == 2)
     gate.set()
-    await both
+    assert [outcome.result for outcome in await both].count(Result.SUMMARISED) >= 1
 
 
 async def test_what_is_said_meanwhile_stays_at_the_end() -> None:

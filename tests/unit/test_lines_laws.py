@@ -319,7 +319,8 @@ def test_over_any_history_every_message_ends_once_in_order_and_no_place_is_lost(
     history: tuple[list[Step], list[Step], bool],
 ) -> None:
     before, after, with_hold = history
-    asyncio.run(play(before, after, with_hold=with_hold))
+    fates = asyncio.run(play(before, after, with_hold=with_hold))
+    assert fates.total() == sum(isinstance(step, Arrive) for step in [*before, *after])
 
 
 def test_a_history_in_which_everything_happens_accounts_for_every_message() -> None:
