@@ -78,8 +78,8 @@ def deduped(record: MemoryRecord) -> MemoryRecord:
     return replace(record, use_count=record.use_count + 1)
 
 
-def used(record: MemoryRecord, now: datetime) -> MemoryRecord:
-    return replace(record, use_count=record.use_count + 1, last_used_at=now)
+def used(record: MemoryRecord, now: datetime, times: int = 1) -> MemoryRecord:
+    return replace(record, use_count=record.use_count + times, last_used_at=now)
 
 
 def mint_record(scope_key: str, sequence: int, candidate: MemoryCandidate, now: datetime) -> MemoryRecord:

@@ -26,7 +26,7 @@ class Ranker(Protocol):
 
         Records come in the order of their sequence numbers, either way: neighbours of one conversation may count.
 
-        ``similarity`` has the cosine of query and record by record id, where there are vectors for both.
+        ``similarity`` tells by record id how close query and record are, as a cosine, where both have vectors.
         """
         ...
 

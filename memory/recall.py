@@ -84,7 +84,7 @@ class Recall:
 
     async def _read(self, session: str, scopes: Scopes, query: str, repo: Awaitable[str | None] | None) -> Recalled:
         vector = await self._embed(query) if self._embed is not None else None
-        asked = Query(query, self._budget.limit, vector)
+        asked = Query(query, self._budget.limit, vector, standing=self._budget.limit)
         # The repository's scope is read last and stands last in the pool, so that equals keep the order of arrival.
         first = [key for key in (scopes.org, scopes.channel, scopes.user) if key is not None]
         early, late = await asyncio.gather(self._look(first, asked), self._look_late(scopes, repo, asked))
@@ -102,13 +102,10 @@ class Recall:
         return replace(await self._look([key], query), scope_key=key) if key is not None else _Found()
 
     async def _look(self, keys: Sequence[str], query: Query) -> "_Found":
-        retrieved, standing = await asyncio.gather(
-            asyncio.gather(*(self._store.retrieve(key, query) for key in keys)),
-            asyncio.gather(*(self._store.standing(key, query.limit) for key in keys)),
-        )
+        retrieved = await asyncio.gather(*(self._store.retrieve(key, query) for key in keys))
         return _Found(
             hits=tuple(hit for found in retrieved for hit in found.hits),
-            standing=tuple(record for records in standing for record in records),
+            standing=tuple(record for found in retrieved for record in found.standing),
             is_degraded=any(found.is_degraded for found in retrieved),
         )
 

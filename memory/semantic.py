@@ -110,9 +110,6 @@ class SemanticStore:
         self._backfill.used(scope_key)
         return await self._store.retrieve(scope_key, query)
 
-    async def standing(self, scope_key: str, limit: int) -> Sequence[MemoryRecord]:
-        return await self._store.standing(scope_key, limit)
-
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         return await self._store.get(scope_key, ids)
 

@@ -26,6 +26,8 @@ class Query:
     text: str
     limit: int
     vector: Vector | None = None
+    standing: int = 0
+    """How many standing records come along, whatever is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Retrieved:
 
     hits: tuple[Hit, ...] = ()
     is_degraded: bool = False
+    standing: tuple[MemoryRecord, ...] = ()
+    """Active standing records, newest first. Coming along counts as no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,11 @@ class MemoryStore(Protocol):
         """At most ``query.limit`` active records that match, as the store's ranker orders them.
 
         A record that matches nothing is never among them. Counts as use: ``use_count`` grows by one and
-        ``last_used_at`` becomes now on exactly the records returned, whose copies show the state before.
-        """
-        ...
+        ``last_used_at`` becomes now on exactly these records, whose copies show the state before. Whatever this store
+        is asked next sees the count, and ``aclose`` keeps it; a process that dies may lose those of its last second.
 
-    async def standing(self, scope_key: str, limit: int) -> Sequence[MemoryRecord]:
-        """Active standing records, newest first. No use is counted. Degrades to nothing."""
+        At most ``query.standing`` standing records come along, of the same moment.
+        """
         ...
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:

@@ -85,6 +85,11 @@ async def found(store: MemoryStore, scope_key: str, query: str, limit: int = 50)
     return [hit.record for hit in retrieved.hits]
 
 
+async def standing(store: MemoryStore, scope_key: str, limit: int) -> Sequence[MemoryRecord]:
+    """The standing records alone, as they come along with a search for nothing."""
+    return (await store.retrieve(scope_key, Query("", 0, standing=limit))).standing
+
+
 async def kept(store: MemoryStore, scope_key: str = ORG) -> list[MemoryRecord]:
     """Every active record, oldest first, without counting a use."""
     return list(reversed(await store.list(scope_key, 100_000)))

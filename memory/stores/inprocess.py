@@ -55,14 +55,12 @@ class InProcessStore:
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
         scope = self._scope(scope_key)
         now = self._now()
-        hits = self._ranker.rank(scope.active(), query.text, now, _similarity(scope, query))[: max(0, query.limit)]
+        active = scope.active()
+        hits = self._ranker.rank(active, query.text, now, _similarity(scope, query))[: max(0, query.limit)]
         for hit in hits:
             scope.records[hit.record.id] = used(hit.record, now)
-        return Retrieved(tuple(hits))
-
-    async def standing(self, scope_key: str, limit: int) -> Sequence[MemoryRecord]:
-        newest_first = reversed(self._scope(scope_key).active())
-        return [record for record in newest_first if record.is_standing][: max(0, limit)]
+        standing = [record for record in reversed(active) if record.is_standing][: max(0, query.standing)]
+        return Retrieved(tuple(hits), standing=tuple(standing))
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         records = self._scope(scope_key).records

@@ -15,9 +15,6 @@ class NullStore:
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:  # noqa: ARG002 - the port's
         return Retrieved()
 
-    async def standing(self, scope_key: str, limit: int) -> Sequence[MemoryRecord]:  # noqa: ARG002 - the port's
-        return ()
-
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:  # noqa: ARG002 - the port's
         return ()
 

@@ -25,7 +25,6 @@ from memory.text import forget_words, storable
 _log = structlog.stdlib.get_logger(__name__)
 
 MEMORY_DEGRADED = "memory_degraded"
-USE_UNCOUNTED = "memory_use_uncounted"
 
 Found = TypeVar("Found")
 
@@ -56,14 +55,7 @@ class SqliteStore:
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
         search = Search(query, self._ranker, self._now())
         found = await self._look(scope_key, partial(sqlite_finding.retrieve, search=search))
-        if found is None:
-            return Retrieved(is_degraded=True)
-        hits, is_counted = found
-        self._note(USE_UNCOUNTED, scope_key, None if is_counted else "the file could not be written just now")
-        return Retrieved(tuple(hits))
-
-    async def standing(self, scope_key: str, limit: int) -> Sequence[MemoryRecord]:
-        return await self._look(scope_key, partial(sqlite_finding.standing, limit=limit)) or []
+        return found or Retrieved(is_degraded=True)
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         return await self._look(scope_key, partial(sqlite_finding.get, ids=ids)) or []

@@ -3,7 +3,8 @@
 import sqlite3
 from pathlib import Path
 
-from memory.stores.sqlite_files import COMPANIONS, SUFFIX, ScopeFile, companion, connect, sync_directory
+from memory.stores.sqlite_connections import COMPANIONS, SUFFIX, companion, connect, sync_directory
+from memory.stores.sqlite_files import ScopeFile
 from memory.stores.sqlite_rows import sequence_in
 from memory.stores.sqlite_schema import scope_key_of, version
 from memory.stores.sqlite_scrubbing import delete_all, delete_by_sequence, delete_by_thread, scrub_if_owed
@@ -23,6 +24,7 @@ def erase_scope(file: ScopeFile) -> int:
     """Remove the file; when another process has it open, what is in it. In the write lane; closes the read lane."""
     with file.reads.thread:
         file.forget_reads()
+        file.uses.clear()  # A new file begins with the same numbers.
     connection = file.writer()
     if connection is None:
         return 0

@@ -1,124 +1,37 @@
-"""A scope's SQLite file: where it lies, how it is opened, and the two connections kept to it."""
+"""A scope's SQLite file: the two connections kept to it, who has a turn at them, and what is left to be written."""
 
 import asyncio
-import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
+import structlog
+
+from memory.stores.sqlite_connections import FrozenConnection, connect, create
 from memory.stores.sqlite_schema import is_refused, mend, migrate
 from memory.stores.sqlite_scrubbing import scrub_if_owed
 from memory.stores.sqlite_snapshot import Snapshot
+from memory.stores.sqlite_uses import Uses
+
+_log = structlog.stdlib.get_logger(__name__)
+
+USE_UNCOUNTED = "memory_use_uncounted"
 
 Found = TypeVar("Found")
 
-SUFFIX = ".db"
-COMPANIONS = ("-wal", "-shm", "-journal")
-_SETTINGS = (
-    "secure_delete = ON",
-    "synchronous = FULL",
-    "temp_store = MEMORY",
-    "cache_size = -512",  # KiB
-    "journal_size_limit = 4194304",
-    "wal_autocheckpoint = 0",  # The log is carried over into the file beside the calls, not during one.
-)
-_PAUSE_S = 0.005
 LONG_LOG = 256
-"""The log is carried over after so many searches; a batch of writes weighs as much as ``WRITE_WEIGHT`` of them."""
+"""The log is carried over after so many searches were written down, as far as they used different records."""
+ROWS_OF_A_SEARCH = 8
 WRITE_WEIGHT = 16
+"""As many searches as a batch of writes counts for."""
 LONGEST_LOG_PAGES = 8_192
 LONGEST_READ_WAIT_S = 0.5
-"""How long a search waits to count what it found as used."""
-
-
-def path_of(directory: Path, scope_key: str) -> Path:
-    """The scope's file; its name tells nothing and may be any key's."""
-    digest = sha256(scope_key.encode("utf-8", "surrogatepass")).hexdigest()
-    return directory / digest[:2] / f"{digest}{SUFFIX}"
-
-
-def connect(path: Path, *, timeout_s: float) -> sqlite3.Connection:
-    """A connection to a file that exists; without a right to write one that only reads. Raises ``sqlite3.Error``."""
-    try:
-        return _open(path, "mode=rw", timeout_s)
-    except sqlite3.OperationalError as exc:
-        is_forbidden = exc.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
-        if not is_forbidden or not path.exists() or companion(path, "-wal").exists():
-            raise
-    # Nobody may make a log beside the file, so nobody is writing.
-    return _open(path, "mode=ro&immutable=1", timeout_s, _FrozenConnection)
-
-
-def create(path: Path, *, timeout_s: float) -> sqlite3.Connection:
-    """Like ``connect``, for a file that may not exist yet."""
-    if not path.parent.is_dir():
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        sync_directory(path.parent.parent)
-    with ExitStack() as unless_it_works:
-        connection = _open(path, "mode=rwc", timeout_s)
-        unless_it_works.callback(connection.close)
-        _keep_log(connection, timeout_s)
-        unless_it_works.pop_all()
-    return connection
-
-
-def _keep_log(connection: sqlite3.Connection, timeout_s: float) -> None:
-    """Have the file write ahead to a log; SQLite itself does not wait for its lock when the file is new."""
-    until = time.monotonic() + timeout_s
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as exc:
-            if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                raise
-            time.sleep(_PAUSE_S)
-        else:
-            return
-
-
-def companion(path: Path, ending: str) -> Path:
-    """What SQLite keeps beside a database file: its log, the log's index or its journal."""
-    return path.with_name(f"{path.name}{ending}")
-
-
-def sync_directory(directory: Path) -> None:
-    """Make what was created or removed in ``directory`` outlive a loss of power."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-class _FrozenConnection(sqlite3.Connection):
-    """One that never notices a change of the file, so it serves one read only."""
-
-
-def _open(
-    path: Path, mode: str, timeout_s: float, kind: type[sqlite3.Connection] = sqlite3.Connection
-) -> sqlite3.Connection:
-    with ExitStack() as unless_it_works:
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?{mode}",
-            uri=True,
-            timeout=timeout_s,
-            isolation_level=None,
-            check_same_thread=False,
-            factory=kind,
-        )
-        unless_it_works.callback(connection.close)
-        for setting in _SETTINGS:
-            connection.execute(f"PRAGMA {setting}")
-        connection.execute("PRAGMA user_version").fetchone()
-        unless_it_works.pop_all()
-    return connection
+"""How long the read lane waits to write down what was used."""
 
 
 @dataclass(slots=True)
@@ -150,6 +63,11 @@ class ScopeFile:
         self.log_length = 0
         self.snapshot: Snapshot | None = None
         """What the read lane found last; belongs to that lane's connection."""
+        self.uses = Uses()
+        """What searches leave to be written; the read lane's too."""
+        self.settling: asyncio.TimerHandle | None = None
+        """When they are, at the latest."""
+        self._is_uncounted = False
         self._is_prepared = False
 
     def reader(self) -> sqlite3.Connection | None:
@@ -176,6 +94,30 @@ class ScopeFile:
         self.distrust(self.reads)
         self.snapshot = None
 
+    def settle(self) -> None:
+        """Write down how often what searches found was used. Waits for the read lane, so is not called in it."""
+        with self.reads.thread:
+            if not self.uses:
+                return
+            reason = self._write_uses()
+            self.uses.clear()
+            if reason is not None:
+                self.snapshot = None
+                if not self._is_uncounted:
+                    _log.warning(USE_UNCOUNTED, scope=self.scope_key, reason=reason)
+            self._is_uncounted = reason is not None
+
+    def _write_uses(self) -> str | None:
+        """Why that was not possible, if it was not: what is wrong with reading shows when somebody reads."""
+        try:
+            connection = self.reader()
+            if connection is not None:
+                self.log_length += 1 + len(self.uses) // ROWS_OF_A_SEARCH
+                self.uses.write(connection)
+        except (sqlite3.Error, OSError) as exc:
+            return str(exc)
+        return None
+
     def shorten_log(self) -> None:
         """Carry the log over into the file, as far as no reader needs it; what goes wrong is for the next write."""
         with self.writes.thread, suppress(sqlite3.Error, OSError):
@@ -192,7 +134,8 @@ class ScopeFile:
         self._is_prepared = False
 
     def close(self) -> None:
-        """Close both connections, once no thread uses them."""
+        """Close both connections, once no thread uses them and all is written down."""
+        self.settle()
         for lane in (self.reads, self.writes):
             with lane.thread:
                 self.distrust(lane)
@@ -231,7 +174,9 @@ class ScopeFile:
             inode = 0
             with suppress(FileNotFoundError):
                 inode = self.path.stat().st_ino
-            if inode != lane.inode or isinstance(lane.connection, _FrozenConnection):
+            if inode != lane.inode:
+                self.uses.clear()
+            if inode != lane.inode or isinstance(lane.connection, FrozenConnection):
                 self.distrust(lane)
         return lane.connection
 
@@ -240,9 +185,12 @@ async def in_lane(executor: Executor, file: ScopeFile, lane: Lane, work: Callabl
     """``work``'s result, done in a thread of ``executor`` while nobody else uses the lane of ``file``."""
 
     def alone() -> Found:
+        if lane is file.writes:
+            # What is changed or evicted depends on how it was used.
+            file.settle()
+            file.log_length += WRITE_WEIGHT
         with lane.thread:
             try:
-                file.log_length += 1 if lane is file.reads else WRITE_WEIGHT
                 return work()
             except (sqlite3.Error, OSError):
                 file.distrust(lane)

@@ -8,9 +8,9 @@ from datetime import datetime
 
 from memory.ranker import Ranker, matches_any
 from memory.record import Kind, MemoryRecord
-from memory.store import Hit, Query, Vector
+from memory.store import Hit, Query, Retrieved, Vector
 from memory.stores.sqlite_files import ScopeFile
-from memory.stores.sqlite_rows import LARGEST_INTEGER, match_of, microseconds, record_of, sequence_in
+from memory.stores.sqlite_rows import LARGEST_INTEGER, match_of, record_of, sequence_in
 from memory.stores.sqlite_schema import transaction
 from memory.stores.sqlite_snapshot import Snapshot, data_version, load, vector_table
 from memory.stores.vectors import VectorTable
@@ -38,30 +38,19 @@ class Listing:
     before: int | None
 
 
-def retrieve(file: ScopeFile, search: Search) -> tuple[list[Hit], bool]:
-    """The hits, and whether their use could be counted; hits go before the count."""
+def retrieve(file: ScopeFile, search: Search) -> Retrieved:
+    """Only reads the file; what it finds is counted as used in memory, until ``ScopeFile.settle`` writes it down."""
     connection = file.reader()
     if connection is None:
-        return [], True
-    for mode in ("DEFERRED", "IMMEDIATE"):
-        try:
-            return _find_and_count(file, connection, search, mode), True
-        except sqlite3.OperationalError:
-            # Somebody else is writing or wrote meanwhile, or this file cannot be written: what is wrong with reading
-            # shows below.
-            continue
+        return Retrieved()
     with transaction(connection, "DEFERRED"):
-        return _find(file.scope_key, connection, search, _snapshot(file, connection)), False
-
-
-def standing(file: ScopeFile, limit: int) -> list[MemoryRecord]:
-    connection = file.reader()
-    if connection is None:
-        return []
-    rows = connection.execute(
-        "SELECT * FROM active_records WHERE is_standing = 1 ORDER BY seq DESC LIMIT ?", (_size(limit),)
-    )
-    return [record_of(file.scope_key, row) for row in rows.fetchall()]
+        snapshot = _snapshot(file, connection)
+        hits = _find(file, connection, search, snapshot)
+        standing = _standing(file, connection, search.query.standing, snapshot)
+    file.uses.add((hit.record.sequence for hit in hits), search.now)
+    if snapshot is not None:
+        snapshot.count_use(hits, search.now)
+    return Retrieved(tuple(hits), standing=tuple(standing))
 
 
 def get(file: ScopeFile, ids: Sequence[str]) -> list[MemoryRecord]:
@@ -69,7 +58,7 @@ def get(file: ScopeFile, ids: Sequence[str]) -> list[MemoryRecord]:
     sequences = [sequence_in(file.scope_key, each) for each in dict.fromkeys(ids)]
     if connection is None:
         return []
-    found = {record.sequence: record for record in _by_sequence(connection, file.scope_key, sequences)}
+    found = {record.sequence: record for record in _by_sequence(file, connection, sequences)}
     return [found[sequence] for sequence in sequences if sequence in found]
 
 
@@ -78,7 +67,7 @@ def listed(file: ScopeFile, listing: Listing) -> list[MemoryRecord]:
     if connection is None:
         return []
     shown: list[MemoryRecord] = []
-    for record in _newest_first(connection, file.scope_key, listing):
+    for record in _newest_first(file, connection, listing):
         if len(shown) >= listing.limit:
             break
         if not listing.query or matches_any(listing.query, record):
@@ -86,39 +75,36 @@ def listed(file: ScopeFile, listing: Listing) -> list[MemoryRecord]:
     return shown
 
 
-def _newest_first(connection: sqlite3.Connection, scope_key: str, listing: Listing) -> Iterator[MemoryRecord]:
+def _newest_first(file: ScopeFile, connection: sqlite3.Connection, listing: Listing) -> Iterator[MemoryRecord]:
     rows = connection.execute(
         "SELECT * FROM active_records WHERE seq < ? AND (? IS NULL OR kind = ?) ORDER BY seq DESC",
         (_size(LARGEST_INTEGER if listing.before is None else listing.before), listing.kind, listing.kind),
     )
     try:
         for row in rows:
-            yield record_of(scope_key, row)
+            yield from file.uses.shown_on([record_of(file.scope_key, row)])
     finally:
         rows.close()
 
 
-def _find_and_count(file: ScopeFile, connection: sqlite3.Connection, search: Search, mode: str) -> list[Hit]:
-    with transaction(connection, mode):
-        snapshot = _snapshot(file, connection)
-        hits = _find(file.scope_key, connection, search, snapshot)
-        if hits:
-            connection.execute(
-                "UPDATE records SET use_count = use_count + 1, last_used_at = ?"
-                " WHERE seq IN (SELECT value FROM json_each(?))",
-                (microseconds(search.now), json.dumps([hit.record.sequence for hit in hits])),
-            )
-    if snapshot is not None:
-        snapshot.count_use(hits, search.now)
-    return hits
-
-
-def _find(scope_key: str, connection: sqlite3.Connection, search: Search, snapshot: Snapshot | None) -> list[Hit]:
+def _find(file: ScopeFile, connection: sqlite3.Connection, search: Search, snapshot: Snapshot | None) -> list[Hit]:
     query = search.query
     tables = {} if snapshot is None else snapshot.tables
-    similarity = {} if query.vector is None else _similarity(scope_key, connection, query.vector, tables)
-    records = _candidates(connection, scope_key, query, similarity) if snapshot is None else snapshot.records
+    similarity = {} if query.vector is None else _similarity(file.scope_key, connection, query.vector, tables)
+    records = _candidates(file, connection, query, similarity) if snapshot is None else snapshot.records
     return search.ranker.rank(records, query.text, search.now, similarity)[: max(0, query.limit)]
+
+
+def _standing(
+    file: ScopeFile, connection: sqlite3.Connection, limit: int, snapshot: Snapshot | None
+) -> list[MemoryRecord]:
+    """Newest first, as they are before the search counts."""
+    if snapshot is not None:
+        return [record for record in reversed(snapshot.records) if record.is_standing][: max(0, limit)]
+    rows = connection.execute(
+        "SELECT * FROM active_records WHERE is_standing = 1 ORDER BY seq DESC LIMIT ?", (_size(limit),)
+    )
+    return file.uses.shown_on([record_of(file.scope_key, row) for row in rows.fetchall()])
 
 
 def _snapshot(file: ScopeFile, connection: sqlite3.Connection) -> Snapshot | None:
@@ -127,7 +113,7 @@ def _snapshot(file: ScopeFile, connection: sqlite3.Connection) -> Snapshot | Non
     snapshot = file.snapshot
     if snapshot is None or snapshot.version != version:
         count = connection.execute("SELECT count(*) FROM records WHERE status = 'active'").fetchone()[0]
-        snapshot = load(connection, file.scope_key, version) if count <= WHOLE_POOL else None
+        snapshot = load(connection, file.scope_key, version, file.uses) if count <= WHOLE_POOL else None
         file.snapshot = snapshot
     return snapshot
 
@@ -142,7 +128,7 @@ def _similarity(
 
 
 def _candidates(
-    connection: sqlite3.Connection, scope_key: str, query: Query, similarity: dict[str, float]
+    file: ScopeFile, connection: sqlite3.Connection, query: Query, similarity: dict[str, float]
 ) -> list[MemoryRecord]:
     """What the index likes best for either ranker's idea of a word, and what lies closest; oldest first."""
     size = max(FEWEST_CANDIDATES, CANDIDATES_PER_HIT * query.limit)
@@ -155,16 +141,18 @@ def _candidates(
             )
             chosen.update(sequence for (sequence,) in found)
     closest = sorted(similarity, key=lambda each: -similarity[each])[:size]
-    chosen.update(sequence for each in closest if (sequence := sequence_in(scope_key, each)) is not None)
-    return _by_sequence(connection, scope_key, sorted(chosen))
+    chosen.update(sequence for each in closest if (sequence := sequence_in(file.scope_key, each)) is not None)
+    return _by_sequence(file, connection, sorted(chosen))
 
 
-def _by_sequence(connection: sqlite3.Connection, scope_key: str, sequences: Sequence[int | None]) -> list[MemoryRecord]:
+def _by_sequence(
+    file: ScopeFile, connection: sqlite3.Connection, sequences: Sequence[int | None]
+) -> list[MemoryRecord]:
     rows = connection.execute(
         "SELECT * FROM active_records WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq",
         (json.dumps(sequences),),
     )
-    return [record_of(scope_key, row) for row in rows.fetchall()]
+    return file.uses.shown_on([record_of(file.scope_key, row) for row in rows.fetchall()])
 
 
 def _size(limit: int) -> int:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory.store import StoreUnavailableError
-from memory.stores.sqlite_files import LONG_LOG, ScopeFile, in_lane, path_of
+from memory.stores.sqlite_connections import path_of
+from memory.stores.sqlite_files import LONG_LOG, ScopeFile, in_lane
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Bounds:
 
 
 DEFAULT_BOUNDS = Bounds()
+SETTLE_S = 0.5
+"""How long a use is known to this process only, unless somebody changes something before."""
 
 
 class Handles:
@@ -64,6 +67,7 @@ class Handles:
                 file.users -= 1
                 self._trim()
                 self._tend(file)
+                self._settle_soon(file)
 
     def unshared(self, scope_key: str) -> ScopeFile:
         """The scope's file outside the pool, for whoever closes it."""
@@ -102,6 +106,16 @@ class Handles:
                 file.users -= 1
             if not file.users:
                 del self.files[file.scope_key]
+
+    def _settle_soon(self, file: ScopeFile) -> None:
+        """Have what was used written down when the searches that follow each other are over, or soon enough."""
+        if file.uses and file.settling is None:
+            file.settling = asyncio.get_running_loop().call_later(SETTLE_S, self._settle, file)
+
+    def _settle(self, file: ScopeFile) -> None:
+        file.settling = None
+        if not self._is_closed:
+            self._executor.submit(file.settle)
 
     def _trim(self) -> None:
         """Forget what was read longest ago, beyond the number of records to keep."""

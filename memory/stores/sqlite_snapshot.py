@@ -1,16 +1,21 @@
 """What one scope's file held when it was last read, kept so that the next search need not read it again."""
 
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 
 from memory.engine import used
 from memory.record import MemoryRecord
 from memory.scope import record_id
 from memory.store import Hit, Vector
 from memory.stores.sqlite_rows import record_of
+from memory.stores.sqlite_uses import Uses
 from memory.stores.vectors import VectorTable
+
+_SEQUENCE = attrgetter("sequence")
 
 
 @dataclass(slots=True)
@@ -23,11 +28,9 @@ class Snapshot:
     """Vectors by model and dimension, as far as somebody asked for them."""
 
     def count_use(self, hits: Iterable[Hit], now: datetime) -> None:
-        """Repeat what the same connection did to the rows, which leaves its data version as it is."""
-        changed = {hit.record.id: used(hit.record, now) for hit in hits}
-        for position, record in enumerate(self.records):
-            if record.id in changed:
-                self.records[position] = changed[record.id]
+        """Do what the same connection will do to the rows, which leaves its data version as it is."""
+        for hit in hits:
+            self.records[bisect_left(self.records, hit.record.sequence, key=_SEQUENCE)] = used(hit.record, now)
 
 
 def data_version(connection: sqlite3.Connection) -> int:
@@ -35,9 +38,9 @@ def data_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
-def load(connection: sqlite3.Connection, scope_key: str, version: int) -> Snapshot:
+def load(connection: sqlite3.Connection, scope_key: str, version: int, uses: Uses) -> Snapshot:
     rows = connection.execute("SELECT * FROM active_records ORDER BY seq").fetchall()
-    return Snapshot(version, [record_of(scope_key, row) for row in rows])
+    return Snapshot(version, uses.shown_on([record_of(scope_key, row) for row in rows]))
 
 
 def vector_table(connection: sqlite3.Connection, scope_key: str, vector: Vector) -> VectorTable:

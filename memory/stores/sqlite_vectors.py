@@ -19,7 +19,7 @@ def unembedded(file: ScopeFile, model: str, limit: int) -> list[MemoryRecord]:
         " ORDER BY seq DESC LIMIT ?",
         (model, min(max(0, limit), LARGEST_INTEGER)),
     )
-    return [record_of(file.scope_key, row) for row in rows.fetchall()]
+    return file.uses.shown_on([record_of(file.scope_key, row) for row in rows.fetchall()])
 
 
 def keep_vectors(file: ScopeFile, model: str, vectors: Mapping[str, tuple[float, ...]]) -> int:

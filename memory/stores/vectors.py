@@ -6,6 +6,8 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
 
+from memory.fusion import FEW_VECTORS
+
 
 def packed(values: Sequence[float]) -> bytes:
     """``values`` as 32-bit floats in the machine's order. Raises ``ValueError`` for none and for what is no number."""
@@ -34,32 +36,50 @@ def numpy_if_there() -> ModuleType | None:
 
 
 class VectorTable:
-    """Vectors of one model and one dimension by record id, ready to be compared; never changed."""
+    """Vectors of one model and one dimension by record id, ready to be compared; never changed.
+
+    What all of them have in common is taken away before: it says what the scope is about, and tells its records apart
+    as little as a word does that each of them has (Mu and Viswanath, All-but-the-Top, 2018). Of few vectors the
+    average tells little, so it counts as if ``FEW_VECTORS`` more pointed nowhere.
+    """
 
     def __init__(
         self, vectors: Iterable[tuple[str, bytes]], *, find_numpy: Callable[[], ModuleType | None] = numpy_if_there
     ) -> None:
         self._ids: list[str] = []
-        self._rows: list[array[float]] = []
+        rows: list[array[float]] = []
         for record_id, blob in vectors:
             row = array("f", blob)
-            length = math.sqrt(sum(value * value for value in row))
-            if length > 0:
+            if any(row):
                 self._ids.append(record_id)
-                self._rows.append(array("f", (value / length for value in row)))
-        self._numpy = find_numpy() if self._rows else None
+                rows.append(_unit(row))
+        self._numpy = find_numpy() if rows else None
+        self._common = array("f", (sum(column) / (len(rows) + FEW_VECTORS) for column in zip(*rows, strict=True)))
+        self._rows = [_without(self._common, row) for row in rows]
         self._matrix = None if self._numpy is None else self._numpy.array(self._rows, dtype="float32")
 
     def similarity(self, query: Sequence[float]) -> dict[str, float]:
-        """Cosine of ``query`` and each record; nothing for a query without direction or of another dimension."""
-        length = math.sqrt(sum(value * value for value in query))
-        if not self._rows or len(query) != len(self._rows[0]) or not length:
+        """Cosine of what sets ``query`` and each record apart.
+
+        Nothing for a query without direction or of another dimension.
+        """
+        if not self._rows or len(query) != len(self._common) or not any(query):
             return {}
-        unit = array("f", (value / length for value in query))
+        own = _without(self._common, _unit(query))
         if self._numpy is not None and self._matrix is not None:
-            cosines: list[float] = (self._matrix @ self._numpy.array(unit, dtype="float32")).tolist()
+            cosines: list[float] = (self._matrix @ self._numpy.array(own, dtype="float32")).tolist()
             return dict(zip(self._ids, cosines, strict=True))
         return {
-            record_id: sum(ours * theirs for ours, theirs in zip(row, unit, strict=True))
+            record_id: sum(ours * theirs for ours, theirs in zip(row, own, strict=True))
             for record_id, row in zip(self._ids, self._rows, strict=True)
         }
+
+
+def _without(common: Sequence[float], unit: Sequence[float]) -> "array[float]":
+    """The rest, of length one; there is one, for an average that counts too many is shorter than one."""
+    return _unit([value - shared for value, shared in zip(unit, common, strict=True)])
+
+
+def _unit(values: Sequence[float]) -> "array[float]":
+    length = math.hypot(*values)
+    return array("f", (value / length for value in values))

@@ -19,6 +19,7 @@ from memory.record import MemoryCandidate
 from memory.store import EraseReceipt, MemoryStore, Query
 from tests.memory_model import CAP, Model, clean, seen, told, words_of
 from tests.memory_records import Shelf, StoppedClock
+from tests.memory_records import standing as standing_of
 
 Result = TypeVar("Result")
 
@@ -80,7 +81,7 @@ class StoreHistory(RuleBasedStateMachine):
         newest_first = [told(row) for row in reversed(model.active())]
         assert [seen(record) for record in self.run(self.store.list(scope, 100))] == newest_first
         standing = [row.number for row in reversed(model.active()) if row.is_standing]
-        assert [record.sequence for record in self.run(self.store.standing(scope, 3))] == standing[:3]
+        assert [record.sequence for record in self.run(standing_of(self.store, scope, 3))] == standing[:3]
 
     @rule(scope=st.sampled_from(SCOPES), batch=st.lists(candidates, min_size=1, max_size=5))
     def write(self, scope: str, batch: list[MemoryCandidate]) -> None:

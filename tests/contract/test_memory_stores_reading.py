@@ -10,7 +10,7 @@ import pytest
 from memory.record import MemoryCandidate, WriteCounts
 from memory.store import EraseReceipt, MemoryStore, Query, Retrieved, StoreUnavailableError
 from memory.stores.null import NullStore
-from tests.memory_records import ORG, SHELVES, THREAD, USER, Shelf, fact, found, kept, texts
+from tests.memory_records import ORG, SHELVES, THREAD, USER, Shelf, fact, found, kept, standing, texts
 
 
 @pytest.fixture(params=SHELVES)
@@ -29,7 +29,7 @@ async def test_the_null_store_is_empty_and_takes_nothing() -> None:
     store: MemoryStore = NullStore()
     assert await store.write(ORG, [fact("deploys need approval")]) == WriteCounts()
     assert await store.retrieve(ORG, Query("deploys", 8)) == Retrieved()
-    assert [*await store.list(ORG, 8), *await store.standing(ORG, 8), *await store.get(ORG, ["mem:org:acme:1"])] == []
+    assert [*await store.list(ORG, 8), *await standing(store, ORG, 8), *await store.get(ORG, ["mem:org:acme:1"])] == []
     assert await store.forget(ORG, "mem:org:acme:1") is False
     assert await store.erase(ORG) + await store.erase_thread(THREAD) == EraseReceipt()
     await store.aclose()
@@ -82,7 +82,7 @@ async def test_uses_add_up_over_searches(shelf: Shelf) -> None:
 async def test_a_limit_of_nothing_finds_nothing_and_counts_nothing(store: MemoryStore, limit: int) -> None:
     await store.write(ORG, [replace(fact("deploys need approval"), is_standing=True)])
     assert await found(store, ORG, "deploys", limit) == []
-    assert [*await store.list(ORG, limit), *await store.standing(ORG, limit)] == []
+    assert [*await store.list(ORG, limit), *await standing(store, ORG, limit)] == []
     assert [each.use_count for each in await kept(store)] == [0]
 
 
@@ -125,7 +125,7 @@ async def test_extreme_limits_and_places_are_legal(store: MemoryStore) -> None:
     huge = 10**30
     assert len(await store.list(ORG, huge, before=huge)) == 1
     assert await store.list(ORG, huge, before=-huge) == []
-    assert len(await store.standing(ORG, huge)) == 0
+    assert len(await standing(store, ORG, huge)) == 0
     assert len(await found(store, ORG, "deploys", huge)) == 1
 
 
@@ -141,16 +141,26 @@ async def test_records_are_fetched_by_id_in_the_order_asked_for(store: MemorySto
 
 
 async def test_standing_records_come_newest_first_without_a_count(store: MemoryStore) -> None:
-    standing = [replace(fact(f"rule {number}"), is_standing=True) for number in range(4)]
-    await store.write(ORG, [fact("deploys need approval"), *standing])
+    rules = [replace(fact(f"rule {number}"), is_standing=True) for number in range(4)]
+    await store.write(ORG, [fact("deploys need approval"), *rules])
     await store.forget(ORG, "mem:org:acme:5")
-    assert texts(await store.standing(ORG, 2)) == ["rule 2", "rule 1"]
+    assert texts(await standing(store, ORG, 2)) == ["rule 2", "rule 1"]
     assert {each.use_count for each in await kept(store)} == {0}
+
+
+async def test_standing_records_come_along_with_what_is_found_as_they_were_before(store: MemoryStore) -> None:
+    rules = [replace(fact(f"rule {number}"), is_standing=True) for number in range(3)]
+    await store.write(ORG, [*rules, fact("deploys need approval")])
+    for uses in range(3):
+        retrieved = await store.retrieve(ORG, Query("rule 1", 1, standing=2))
+        assert [(hit.record.text, hit.record.use_count) for hit in retrieved.hits] == [("rule 1", uses)]
+        assert [(each.text, each.use_count) for each in retrieved.standing] == [("rule 2", 0), ("rule 1", uses)]
+    assert (await store.retrieve(ORG, Query("rule 1", 1))).standing == ()
 
 
 async def test_nothing_known_is_nothing_found(store: MemoryStore) -> None:
     assert await store.retrieve(ORG, Query("deploys", 8)) == Retrieved()
-    assert [*await store.list(ORG, 8), *await store.standing(ORG, 8), *await store.get(ORG, ["mem:org:acme:1"])] == []
+    assert [*await store.list(ORG, 8), *await standing(store, ORG, 8), *await store.get(ORG, ["mem:org:acme:1"])] == []
     assert await store.forget(ORG, "mem:org:acme:1") is False
     assert await store.erase(ORG) + await store.erase(ORG, "mem:org:acme:1") == EraseReceipt()
     assert await store.erase_thread(THREAD) == EraseReceipt()
@@ -163,7 +173,6 @@ async def test_a_closed_store_raises_on_everything(shelf: Shelf) -> None:
         await store.aclose()
         for call in (
             lambda: store.retrieve(ORG, Query("deploys", 8)),
-            lambda: store.standing(ORG, 8),
             lambda: store.get(ORG, ["mem:org:acme:1"]),
             lambda: store.write(ORG, []),
             lambda: store.list(ORG, 8),

@@ -250,7 +250,7 @@ async def test_the_store_inside_answers_everything_else(tmp_path: Path, open_sto
         assert (await memory.store.write(ORG, [candidate])).inserted == 1
         assert (await memory.store.write(ORG, [candidate])).deduped == 1
         first = f"mem:{ORG}:1"
-        assert [each.id for each in await memory.store.standing(ORG, 8)] == [first]
+        assert [each.id for each in (await memory.store.retrieve(ORG, Query("", 0, standing=8))).standing] == [first]
         assert [each.id for each in await memory.store.get(ORG, [first])] == [first]
         assert [each.id for each in await memory.store.list(ORG, 8, query="friday", kind="fact", before=2)] == [first]
         assert await memory.store.list(ORG, 8, before=1) == []

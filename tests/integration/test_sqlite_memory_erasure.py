@@ -13,7 +13,7 @@ import pytest
 from memory.record import MemoryRecord
 from memory.store import EraseReceipt, StoreUnavailableError
 from memory.stores.sqlite import SqliteStore
-from memory.stores.sqlite_files import connect, path_of
+from memory.stores.sqlite_connections import connect, path_of
 from memory.stores.sqlite_handles import Bounds
 from memory.stores.sqlite_rows import entry_of
 from memory.stores.sqlite_scrubbing import delete_by_sequence

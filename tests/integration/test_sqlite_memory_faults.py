@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import AsyncGenerator, Generator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,9 @@ import structlog
 
 from memory.record import WriteCounts
 from memory.store import EraseReceipt, Query, Retrieved, StoreUnavailableError
-from memory.stores.sqlite import MEMORY_DEGRADED, USE_UNCOUNTED, SqliteStore
-from memory.stores.sqlite_files import path_of
+from memory.stores.sqlite import MEMORY_DEGRADED, SqliteStore
+from memory.stores.sqlite_connections import path_of
+from memory.stores.sqlite_files import USE_UNCOUNTED
 from memory.stores.sqlite_handles import Bounds
 from tests.memory_records import ORG, RANKERS, THREAD, USER, Shelf, fact, found, kept, sql, texts
 
@@ -67,7 +69,7 @@ async def test_a_corrupt_file_is_one_warning_and_the_rest_goes_on(store: SqliteS
     with structlog.testing.capture_logs() as lines:
         for _ in range(3):
             assert await store.retrieve(ORG, Query("deploys", 8)) == Retrieved(is_degraded=True)
-            assert await store.standing(ORG, 8) == await store.get(ORG, ["mem:org:acme:1"]) == []
+            assert await store.get(ORG, ["mem:org:acme:1"]) == []
     assert [(line["event"], line["scope"], line["log_level"]) for line in lines] == [(MEMORY_DEGRADED, ORG, "warning")]
     assert "deploys" not in str(lines)
     for call in (
@@ -145,6 +147,19 @@ async def test_while_another_process_writes_reads_answer_and_writes_say_so(store
     assert [each.use_count for each in await found(store, ORG, "deploys")] == [0]
     assert [each.use_count for each in await found(store, ORG, "deploys")] == [1]
     assert await store.write(ORG, [fact("new")]) == WriteCounts(inserted=1)
+
+
+async def test_a_count_that_cannot_be_written_costs_nobody_an_answer(store: SqliteStore, shelf: Shelf) -> None:
+    path = path_of(shelf.directory, ORG)
+    sql(path, "CREATE TRIGGER refuse BEFORE UPDATE ON records BEGIN SELECT RAISE(ABORT, 'no counting'); END")
+    with structlog.testing.capture_logs() as lines:
+        for _ in range(3):
+            assert texts(await found(store, ORG, "deploys")) == ["deploys need approval"]
+            assert await store.write(ORG, [replace(fact("new"), supersedes="x")]) == WriteCounts(inserted=1)
+            assert [each.use_count for each in await found(store, ORG, "deploys")] == [0]
+    assert [(line["event"], line["scope"]) for line in lines] == [(USE_UNCOUNTED, ORG)]
+    assert "deploys" not in str(lines)
+    sql(path, "DROP TRIGGER refuse")
 
 
 async def test_a_file_held_for_one_alone_cannot_be_read(store: SqliteStore, shelf: Shelf) -> None:

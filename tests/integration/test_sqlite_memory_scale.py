@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,11 +12,11 @@ from memory.ranker import NO_SIMILARITY, KeywordRanker
 from memory.record import MemoryRecord
 from memory.store import Hit, Query, Vector
 from memory.stores.sqlite import SqliteStore
-from memory.stores.sqlite_files import path_of
+from memory.stores.sqlite_connections import path_of
 from memory.stores.sqlite_finding import WHOLE_POOL
 from memory.stores.sqlite_handles import Bounds
 from memory.stores.sqlite_rows import MATCH_TOKENS
-from tests.memory_records import ORG, RANKERS, Shelf, fact, found, kept, sql, texts
+from tests.memory_records import ORG, RANKERS, USER, Shelf, fact, found, kept, sql, texts
 
 MANY = WHOLE_POOL + 100
 
@@ -149,9 +149,55 @@ async def test_one_statement_counts_fifty_uses(shelf: Shelf) -> None:
         assert connection is not None
         connection.set_trace_callback(statements.append)
     assert len(await found(store, ORG, "deploy", 50)) == 50
+    assert await store.forget(ORG, "mem:org:acme:99") is False, "a change waits for the count"
     assert sum(each.startswith("UPDATE") for each in statements) == 1
     assert not any("SELECT *" in each for each in statements), "what is known is not read again"
     assert sum(each.use_count for each in await kept(store)) == 100
+    await store.aclose()
+
+
+async def test_uses_of_many_searches_are_written_together_and_by_themselves(shelf: Shelf) -> None:
+    """No search waits for a write; what other processes see is late by a moment."""
+    path = path_of(shelf.directory, ORG)
+    store = opened(shelf)
+    await store.write(ORG, [fact("deploy one"), fact("deploy two")])
+    for uses in range(20):
+        assert [each.use_count for each in await found(store, ORG, "deploy", 1)] == [uses]
+        shelf.clock.pass_by()
+    assert [each.use_count for each in await kept(store)] == [20, 0], "every read sees them"
+    async with asyncio.timeout(10):
+        while counts_in(path) != [20, 0]:
+            await asyncio.sleep(0.02)
+    assert [each.use_count for each in await kept(store)] == [20, 0]
+    assert [each.last_used_at for each in await kept(store)] == [shelf.clock.at - timedelta(days=1), None]
+    await found(store, ORG, "deploy", 1)
+    await store.aclose()
+    assert counts_in(path) == [21, 0]
+
+
+def counts_in(path: Path) -> list[int]:
+    return [count for (count,) in sql(path, "SELECT use_count FROM records ORDER BY seq")]
+
+
+async def test_uses_are_kept_when_another_process_makes_records_be_read_again(shelf: Shelf) -> None:
+    store = opened(shelf)
+    await store.write(ORG, [fact("deploy one"), fact("deploy two")])
+    await found(store, ORG, "one")
+    sql(path_of(shelf.directory, ORG), "UPDATE records SET use_count = 5 WHERE seq = 1")
+    assert [each.use_count for each in await found(store, ORG, "deploy")] == [6, 0]
+    assert [each.use_count for each in await kept(store)] == [7, 1]
+    await store.aclose()
+    assert counts_in(path_of(shelf.directory, ORG)) == [7, 1]
+
+
+async def test_uses_outlive_the_records_in_memory_and_the_open_file(shelf: Shelf) -> None:
+    store = opened(shelf, bounds=Bounds(handles=1, records=0))
+    await store.write(ORG, [fact("deploy")])
+    await found(store, ORG, "deploy")
+    assert [each.use_count for each in await found(store, ORG, "deploy")] == [1]
+    await store.write(USER, [fact("mine")])
+    assert counts_in(path_of(shelf.directory, ORG)) == [2]
+    assert [each.use_count for each in await found(store, ORG, "deploy")] == [2]
     await store.aclose()
 
 
@@ -205,8 +251,8 @@ async def test_a_long_log_is_carried_over_beside_the_calls(shelf: Shelf) -> None
     store = opened(shelf)
     await store.write(ORG, [fact(f"deploy {number} " + "x" * 500) for number in range(50)])
     size = file_size(path_of(shelf.directory, ORG))
-    for _ in range(300):
-        await found(store, ORG, "deploy", 1)
+    for _ in range(20):
+        await store.write(ORG, [fact("deploy 1")])
     async with asyncio.timeout(10):
         while file_size(path_of(shelf.directory, ORG)) <= size:
             await asyncio.sleep(0.01)

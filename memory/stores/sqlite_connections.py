@@ -1,0 +1,103 @@
+"""Opening a scope's SQLite file: where it lies, what lies beside it, and how a connection to it is set up."""
+
+import os
+import sqlite3
+import time
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+
+SUFFIX = ".db"
+COMPANIONS = ("-wal", "-shm", "-journal")
+_SETTINGS = (
+    "secure_delete = ON",
+    "synchronous = FULL",
+    "temp_store = MEMORY",
+    "cache_size = -512",  # KiB
+    "journal_size_limit = 4194304",
+    "wal_autocheckpoint = 0",  # The log is carried over into the file beside the calls, not during one.
+)
+_PAUSE_S = 0.005
+
+
+def path_of(directory: Path, scope_key: str) -> Path:
+    """The scope's file; its name tells nothing and may be any key's."""
+    digest = sha256(scope_key.encode("utf-8", "surrogatepass")).hexdigest()
+    return directory / digest[:2] / f"{digest}{SUFFIX}"
+
+
+def connect(path: Path, *, timeout_s: float) -> sqlite3.Connection:
+    """A connection to a file that exists; without a right to write one that only reads. Raises ``sqlite3.Error``."""
+    try:
+        return _open(path, "mode=rw", timeout_s)
+    except sqlite3.OperationalError as exc:
+        is_forbidden = exc.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+        if not is_forbidden or not path.exists() or companion(path, "-wal").exists():
+            raise
+    # Nobody may make a log beside the file, so nobody is writing.
+    return _open(path, "mode=ro&immutable=1", timeout_s, FrozenConnection)
+
+
+def create(path: Path, *, timeout_s: float) -> sqlite3.Connection:
+    """Like ``connect``, for a file that may not exist yet."""
+    if not path.parent.is_dir():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        sync_directory(path.parent.parent)
+    with ExitStack() as unless_it_works:
+        connection = _open(path, "mode=rwc", timeout_s)
+        unless_it_works.callback(connection.close)
+        _keep_log(connection, timeout_s)
+        unless_it_works.pop_all()
+    return connection
+
+
+def _keep_log(connection: sqlite3.Connection, timeout_s: float) -> None:
+    """Have the file write ahead to a log; SQLite itself does not wait for its lock when the file is new."""
+    until = time.monotonic() + timeout_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as exc:
+            if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
+
+
+def companion(path: Path, ending: str) -> Path:
+    """What SQLite keeps beside a database file: its log, the log's index or its journal."""
+    return path.with_name(f"{path.name}{ending}")
+
+
+def sync_directory(directory: Path) -> None:
+    """Make what was created or removed in ``directory`` outlive a loss of power."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class FrozenConnection(sqlite3.Connection):
+    """One that never notices a change of the file, so it serves one read only."""
+
+
+def _open(
+    path: Path, mode: str, timeout_s: float, kind: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
+    with ExitStack() as unless_it_works:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{mode}",
+            uri=True,
+            timeout=timeout_s,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=kind,
+        )
+        unless_it_works.callback(connection.close)
+        for setting in _SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+        connection.execute("PRAGMA user_version").fetchone()
+        unless_it_works.pop_all()
+    return connection
