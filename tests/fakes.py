@@ -228,6 +228,8 @@ class FakeJournal:
         self.entries: dict[str, SessionEntry] = {}
         self.lines: dict[str, list[TranscriptMessage]] = {}
         self.attempts = 0
+        self.left_over: Sequence[Unfinished] = ()
+        self.boot: Boot | None = None
         self.broken: StateError | None = None
         self.broken_promises: StateError | None = None
         self.unreadable: Exception | None = None
@@ -275,10 +277,10 @@ class FakeJournal:
         return self.attempts
 
     async def unfinished(self) -> Sequence[Unfinished]:
-        return ()
+        return self.left_over
 
     async def began(self) -> Boot:
-        return Boot(was_clean=True, recent_at=(self._clock.now(),))
+        return self.boot or Boot(was_clean=True, recent_at=(self._clock.now(),))
 
     async def stopped(self, *, is_clean: bool) -> None:
         """Nothing outlives the process."""

@@ -12,6 +12,8 @@ from tests.fakes import FakeChat, message, until
 
 ONE, OTHER = SessionKey("one"), SessionKey("other")
 ROOT = "1600000000.000100"
+TASKS: set[asyncio.Task[None]] = set()
+"""A task that nobody refers to may be gone before it is done."""
 
 
 class SlowThread(FakeChat):
@@ -36,8 +38,9 @@ async def entered(arrivals: Arrivals, key: SessionKey, name: str, told: list[str
             await done.wait()
         told.append(name)
 
-    task = asyncio.ensure_future(arrive())
-    task.set_name(name)
+    task = asyncio.create_task(arrive(), name=name)
+    TASKS.add(task)
+    task.add_done_callback(TASKS.discard)
     await is_in.wait()
     return done
 

@@ -163,6 +163,15 @@ def test_the_machine_is_named_by_cores_and_python() -> None:
 
 def test_benchmarks_are_chosen_by_name() -> None:
     assert names("burst,start") == ["burst", "start"]
-    assert set(BENCHMARKS) == {"first-text", "throughput", "burst", "start", "memory", "prompt-cache", "commands"}
+    assert set(BENCHMARKS) == {
+        "first-text",
+        "throughput",
+        "burst",
+        "start",
+        "memory",
+        "prompt-cache",
+        "commands",
+        "sessions",
+    }
     with pytest.raises(argparse.ArgumentTypeError, match="no such benchmark: speed"):
         names("burst,speed")
