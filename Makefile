@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test lint bench lock clean
+.PHONY: run test lint bench soak lock clean
 
 run: $(READY)
 	@$(BIN)/switchboard play $(ARGS)
@@ -22,6 +22,10 @@ lint: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+# People talk for five minutes (ARGS="--minutes 5") while the bot is killed; fails when a message suffers.
+soak: $(READY)
+	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 # The lock names no index address and pins every file by hash, so pip installs the same bytes everywhere.
 lock: $(READY)

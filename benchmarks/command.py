@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from app.logs import configure
-from benchmarks import burst, commanding, first_text, locomo, prompt_cache, remembering, starting, throughput
+from benchmarks import (
+    burst,
+    commanding,
+    conversing,
+    first_text,
+    locomo,
+    prompt_cache,
+    remembering,
+    starting,
+    throughput,
+)
 from benchmarks.children import BenchmarkError
 from benchmarks.tables import Table, render
 
@@ -25,6 +35,7 @@ BENCHMARKS: dict[str, Run] = {
     "memory": lambda quick: remembering.run(remembering.QUICK if quick else remembering.FULL),
     "prompt-cache": lambda _quick: prompt_cache.run(),
     "commands": lambda quick: commanding.run(20 if quick else 100),
+    "sessions": lambda quick: conversing.run(conversing.QUICK if quick else conversing.FULL),
 }
 
 
