@@ -59,6 +59,8 @@ _LONG_DESCRIPTION = (
 
 SLASH_COMMANDS = (
     ("/memory", "See and forget what the bot remembers", "list [words] | forget <id>"),
+    ("/session", "The conversations you have with the bot here", "list [words] | stop | usage"),
+    ("/config", "What you have set for yourself", "show | set <name> <value> | clear <name> | instructions <text>"),
     ("/switchboard", "Everything the bot takes as a command", "help | status show | memory list"),
 )
 """Name, description and usage hint; what they do is the command registry's."""

@@ -82,7 +82,7 @@ def test_slash_commands_are_those_the_bot_takes_and_go_where_events_go() -> None
     """Limits of Slack's manifest reference: 32 characters of a command, 2,000 of its description, 50 commands."""
     for url in (None, "https://bot.example.com/slack/events"):
         commands = cast("list[dict[str, str | bool]]", part(made(request_url=url), "features")["slash_commands"])
-        assert [command["command"] for command in commands] == ["/memory", "/switchboard"]
+        assert [command["command"] for command in commands] == ["/memory", "/session", "/config", "/switchboard"]
         for command in commands:
             assert len(str(command["command"])) <= 32
             assert 0 < len(str(command["description"])) <= 2_000

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.agents.providers import offline_summary
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Turn, Usage
 from app.agents.providers.offline import OfflineProvider
 from app.agents.providers.offline_answers import INTRODUCTION, MAX_WORDS, demo_answer, memories, prose, said
 from app.agents.providers.offline_extraction import EXTRACTION_MARKER, Fact, extraction_answer, facts, is_extraction
+from app.sessions import summary
 from tests.model_servers import read
 
 MEMORY = """Background memory for org:acme (may be outdated — verify before acting):
@@ -240,3 +242,23 @@ async def test_an_extraction_is_streamed_like_any_answer() -> None:
 
 async def test_nothing_to_remember_is_an_empty_list() -> None:
     assert json.loads(extraction_answer(asking("Ann: hello"))) == {"facts": [], "summary": None}
+
+
+def test_a_summary_is_recognised_and_holds_the_newest_entries_cut_short() -> None:
+    """The marker is the one that summaries are really asked for with."""
+    assert offline_summary.SUMMARY_MARKER == summary.SUMMARY_MARKER
+    entries = [f"Ann: point {number} {'x' * 200}" for number in range(offline_summary.LINES + 3)]
+    material = "\n".join(["<conversation>", *entries, "</conversation>"])
+    request = asking(material, system=(f"{summary.SUMMARY_MARKER}.",))
+    assert offline_summary.is_summary(request)
+    first, *lines = offline_summary.summary_answer(request).splitlines()
+    assert first == "Notes of the demo model:"
+    assert [line.split()[3] for line in lines] == [str(number) for number in range(3, offline_summary.LINES + 3)]
+    assert all(len(line) <= offline_summary.LINE_CHARS + 2 for line in lines)
+    assert not offline_summary.is_summary(asking("hello"))
+    assert offline_summary.summary_answer(asking("no material")) == first
+
+
+async def test_the_demo_model_summarises_when_it_is_asked_to() -> None:
+    events, _ = await streamed(asking("<conversation>\nAnn: hi\n</conversation>", system=(summary.SUMMARY_MARKER,)))
+    assert "".join(event.text for event in events if isinstance(event, TextDelta)).endswith("- Ann: hi")

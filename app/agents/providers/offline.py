@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
 from app.agents.providers.offline_answers import demo_answer
 from app.agents.providers.offline_extraction import extraction_answer, is_extraction
+from app.agents.providers.offline_summary import is_summary, summary_answer
 
 PAUSE_S = 0.015
 CHARS_PER_TOKEN = 4
@@ -25,7 +26,7 @@ class OfflineProvider:
         self._sleep = sleep
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        answer = extraction_answer(request) if is_extraction(request) else demo_answer(request)
+        answer = _answer(request)
         shown = answer[: request.max_output_tokens * CHARS_PER_TOKEN]
         for word in re.findall(r"\s*\S+\s*", shown):
             await self._sleep(self._pause_s)
@@ -35,6 +36,12 @@ class OfflineProvider:
 
     async def aclose(self) -> None:
         """Nothing is held open."""
+
+
+def _answer(request: ModelRequest) -> str:
+    if is_extraction(request):
+        return extraction_answer(request)
+    return summary_answer(request) if is_summary(request) else demo_answer(request)
 
 
 def _texts(request: ModelRequest) -> list[str]:
