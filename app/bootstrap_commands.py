@@ -1,20 +1,16 @@
 """The part of the composition root that puts the commands together, for the bot and for the terminal."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from app import __version__
 from app.access.actor import ChannelFacts, PersonFacts
 from app.access.authority import TableAuthority
 from app.access.grants import Grants, check_commands
-from app.bootstrap_memory import open_memory
-from app.clock import Clock, SystemClock
+from app.clock import Clock
 from app.errors import ConfigurationError
 from app.http.bearer import Bearers
 from commands.builtin import Configuring, builtin_commands
 from commands.ports import Authority, Conversations, Receipts, Status, StatusSource
-from commands.receipts import InProcessReceipts
 from commands.registry import Registry
 from commands.spec import Surface
 from config.settings import Settings
@@ -71,21 +67,6 @@ def groups() -> frozenset[str]:
     nobody = TableAuthority("nobody", Grants(), people=Strangers(), places=Elsewhere())
     commands = builtin_commands(None, "nobody", nobody, TerminalStatus(Settings()))
     return frozenset(command.group for command in commands if Surface.CLI in command.surfaces)
-
-
-@asynccontextmanager
-async def open_registry(settings: Settings) -> AsyncGenerator[Registry]:
-    """The commands in a process of their own, over the files the bot uses, too; nothing is asked of Slack."""
-    clock = SystemClock()
-    # Listing and forgetting compare no meanings, so no embedding model is loaded for them.
-    settings = settings.model_copy(update={"memory": settings.memory.model_copy(update={"embedding": None})})
-    authority = TableAuthority(
-        organization_of(settings), grants_of(settings, Bearers({})), people=Strangers(), places=Elsewhere()
-    )
-    async with open_memory(settings, {}, clock, None) as memory:
-        yield registry_of(
-            settings, memory.store, authority, TerminalStatus(settings), clock, CommandPorts(InProcessReceipts())
-        )
 
 
 class Strangers:

@@ -1,4 +1,4 @@
-"""The part of the composition root for ``switchboard ask``: the bot's dispatcher without Slack."""
+"""The part of the composition root for a terminal beside the bot: its commands, and its dispatcher without Slack."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
@@ -6,14 +6,24 @@ from contextlib import aclosing, asynccontextmanager
 from app.access.authority import TableAuthority
 from app.background import Background
 from app.bootstrap import catalogue_of, provider_specs
-from app.bootstrap_commands import Elsewhere, Strangers, TerminalStatus, grants_of, organization_of, registry_of
+from app.bootstrap_commands import (
+    CommandPorts,
+    Elsewhere,
+    Strangers,
+    TerminalStatus,
+    grants_of,
+    organization_of,
+    registry_of,
+)
 from app.bootstrap_memory import open_memory
 from app.bootstrap_state import open_state
 from app.bootstrap_talking import Talking, limits_of
-from app.clock import SystemClock
+from app.clock import Clock, SystemClock
 from app.dispatch.dispatcher import Dispatcher
 from app.dispatch.resolve import resolve
 from app.http.bearer import Bearers
+from commands.receipts import InProcessReceipts
+from commands.registry import Registry
 from config.settings import Settings
 
 
@@ -38,4 +48,32 @@ async def open_dispatcher(settings: Settings, background: Background) -> AsyncGe
         ports = talking.ports(access, registry, memory.recall, places, None)
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)
         yield Dispatcher(ports, limits_of(settings), talking.fitting())
+        await background.drain(settings.limits.drain_s)
+
+
+@asynccontextmanager
+async def open_registry(settings: Settings) -> AsyncGenerator[Registry]:
+    """The commands in a process of their own, over the files the bot uses, too; nothing is asked of Slack.
+
+    Without a model in the settings there are no conversations to give commands about. Raises ``ConfigurationError``
+    and ``StateError``.
+    """
+    clock = SystemClock()
+    # Listing and forgetting compare no meanings, so no embedding model is loaded for them.
+    settings = settings.model_copy(update={"memory": settings.memory.model_copy(update={"embedding": None})})
+    authority = TableAuthority(
+        organization_of(settings), grants_of(settings, Bearers({})), people=Strangers(), places=Elsewhere()
+    )
+    async with open_memory(settings, {}, clock, None) as memory, _command_ports(settings, clock) as ports:
+        yield registry_of(settings, memory.store, authority, TerminalStatus(settings), clock, ports)
+
+
+@asynccontextmanager
+async def _command_ports(settings: Settings, clock: Clock) -> AsyncGenerator[CommandPorts]:
+    if settings.defaults.model is None:
+        yield CommandPorts(InProcessReceipts())
+        return
+    background = Background()
+    async with open_state(settings, clock, is_bot=False) as state, aclosing(catalogue_of(settings)) as models:
+        yield Talking(settings, state, models, clock, background).commands()
         await background.drain(settings.limits.drain_s)

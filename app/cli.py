@@ -76,7 +76,7 @@ def _carry_out(arguments: Sequence[str]) -> object:
 
 
 def _run_registered(config: Path | None, words: Sequence[str]) -> int:
-    from app.bootstrap_commands import open_registry
+    from app.bootstrap_console import open_registry
     from app.cli_commands import Streams, run_command
 
     settings = _settings(config, stream=sys.stderr, slack=False)

@@ -98,6 +98,8 @@ def tokens(spent: Spent) -> str:
 
 def cost(spent: Spent) -> str:
     """``$0.0123 (estimated)``, or that it is not known, which is not nothing."""
+    if not (spent.turns or spent.compressions):
+        return "none yet"
     if spent.cost_microusd is None:
         return "unknown"
     status = "" if spent.cost_status == "actual" else f" ({spent.cost_status})"
