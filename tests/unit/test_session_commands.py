@@ -214,14 +214,16 @@ async def test_status_says_how_the_conversation_stands(house: TalkHouse) -> None
 
 
 async def test_what_is_not_known_is_not_zero(house: TalkHouse) -> None:
-    house.talk.spent, house.talk.limit_tokens = Spent(), None
+    house.talk.spent, house.talk.limit_tokens = Spent(turns=1), None
     result = await house.say("!status")
     assert "- cost: unknown\n" in result.text
     assert "- context: 5,000 tokens; the model's window is not known\n" in result.text
     assert result.reply is not None
     assert result.reply.data["contextPercent"] is None
-    house.talk.spent = Spent(cost_microusd=0, cost_status="actual")
+    house.talk.spent = Spent(turns=1, cost_microusd=0, cost_status="actual")
     assert "- cost: $0.0000\n" in (await house.say("!status")).text
+    house.talk.spent = Spent()
+    assert "- cost: none yet\n" in (await house.say("!status")).text
 
 
 async def test_usage_is_of_the_conversation_or_of_oneself(house: TalkHouse) -> None:
