@@ -29,6 +29,7 @@ from commands.spec import Followup
 TURN_FINISHED = "turn_finished"
 THREAD_UNREADABLE = "thread_unreadable"
 NOT_MEANT = "not_meant"
+DISMISSED = "dismissed"
 HELD = "held"
 CARRIED = "carried"
 FOLLOWING = "+"
@@ -59,6 +60,10 @@ class Dispatcher:
         ``address``: from which the conversation is found again in another process. Raises ``StateError``.
         """
         return await self._ports.journal.accept(message, self._ports.keying.key(message), address)
+
+    async def dismiss(self, accepted: Accepted) -> None:
+        """End a message whose author was told already that there will be no answer."""
+        await self._ports.journal.end(accepted, DISMISSED)
 
     def stop(self, thread: ThreadKey) -> bool:
         """End the turns that run in ``thread``; ``False`` when none does."""

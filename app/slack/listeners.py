@@ -1,6 +1,7 @@
 """What Slack tells the bot, in one place for Socket Mode and HTTP: gate, claim, acknowledge, hand over."""
 
 import re
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -48,6 +49,8 @@ MESSAGE_NOT_ACCEPTED = "message_not_accepted"
 TURN_CRASHED = "turn_crashed"
 SLACK_WITHDREW = "slack_withdrew"
 
+APOLOGIES = 500
+"""Messages that could not be accepted, remembered so that each is told of once."""
 ENDINGS = frozenset({"app_uninstalled", "tokens_revoked", "app_rate_limited"})
 """Events after which messages stop coming, or come incompletely."""
 
@@ -75,6 +78,7 @@ class Listeners:
         self._background = background
         self._slash = slash
         self._places = places
+        self._apologised: deque[tuple[str, str]] = deque(maxlen=APOLOGIES)
 
     def register(self, bolt: AsyncApp) -> None:
         """Messages first; every other event is acknowledged by the last listener, or Slack would send it again."""
@@ -187,10 +191,23 @@ class Listeners:
         except StateError as fault:
             # Delivering it again would help nobody while the records are unusable; the person can.
             _log.error(MESSAGE_NOT_ACCEPTED, error=type(fault).__name__, reference=incoming.reference)
-            if considered.address is not Address.FOLLOW_UP:
+            if considered.address is not Address.FOLLOW_UP and self._is_first(message):
                 self._background.spawn(self._apologise(incoming, chat, fault), name="apology")
             return None
-        return None if accepted is None else (accepted, chat)
+        if accepted is None:
+            return None
+        if (message.channel, message.ts) in self._apologised:
+            # The other event of the same message found the records usable again, but its author was sent away by then.
+            await self._dispatcher.dismiss(accepted)
+            return None
+        return accepted, chat
+
+    def _is_first(self, message: SlackMessage) -> bool:
+        """A mention comes as two events, and without records only this process can tell."""
+        place = (message.channel, message.ts)
+        is_first = place not in self._apologised
+        self._apologised.append(place)
+        return is_first
 
     async def _serve(self, accepted: Accepted, chat: Chat) -> None:
         """The listener boundary: whatever goes wrong below, the person hears of it and the bot goes on."""
