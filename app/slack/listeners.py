@@ -3,6 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 from uuid import uuid4
@@ -217,6 +218,8 @@ class Listeners:
         except Exception as fault:  # noqa: BLE001 - the boundary of the listener
             _log.exception(TURN_CRASHED, reference=message.reference, thread=message.thread_key)
             await self._apologise(message, chat, fault)
+            with suppress(StateError):
+                await self._dispatcher.dismiss(accepted)
 
     async def _apologise(self, message: IncomingMessage, chat: Chat, fault: Exception) -> None:
         try:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from app.agents.providers.base import Completed, StopReason, Usage
 from app.dispatch import wording
-from app.errors import ModelBusyError
+from app.errors import ModelBusyError, PromptTooLongError
 from app.playground.model import Message
 from app.playground.server import Playground
 from config.settings import Settings
@@ -191,3 +191,31 @@ async def test_a_conversation_near_its_models_window_is_summarised_once_under_th
         assert "The notes: three long answers." in last
         assert last.count("word") < 900
         assert last.endswith("alice: 4")
+
+
+async def test_a_prompt_that_the_provider_refuses_as_too_long_is_summarised_and_asked_again(
+    playground: Playground,
+) -> None:
+    words = "word " * 300
+    provider = ScriptedProvider([words], [words], [words], [PromptTooLongError("too long")], ["The notes."], ["after"])
+    settings = settings_of(playground, "socket")
+    compression = settings.sessions.compression.model_copy(
+        update={"context_tokens": 2_000, "protect_first": 1, "protect_last": 1}
+    )
+    async with talking(playground, provider, compression=compression) as bot:
+        root = bot.say(f"{MENTION} 1")
+        await bot.answered(root)
+        for number in (2, 3):
+            bot.say(f"{MENTION} {number}", thread_ts=root.ts)
+            await bot.answered(root, times=number, timeout_s=15.0)
+        bot.say(f"{MENTION} 4", thread_ts=root.ts)
+        await bot.rest(lambda: bot.text(root).endswith("after"), 15.0)
+        assert "The notes." in "\n".join(turn.text for turn in provider.requests[-1].messages)
+        assert provider.requests[-1].messages[-1].text.endswith("alice: 4")
+
+
+async def test_a_prompt_that_cannot_be_made_shorter_is_told_of(playground: Playground) -> None:
+    provider = ScriptedProvider([PromptTooLongError("too long")])
+    async with talking(playground, provider) as bot:
+        root = bot.say(f"{MENTION} 1")
+        await bot.rest(lambda: "too long for the model" in bot.text(root))
