@@ -16,7 +16,7 @@ from app.bootstrap_talking import Talking, defaults_of, limits_of
 from app.clock import Clock, SystemClock
 from app.continuity import Continuity
 from app.dispatch.dispatcher import Dispatcher
-from app.dispatch.ports import Models
+from app.dispatch.ports import Models, Reflection
 from app.dispatch.recovering import Recovering
 from app.dispatch.resolve import resolve
 from app.errors import ConfigurationError, ModelError
@@ -25,7 +25,6 @@ from app.runtime import settle
 from app.status import BotStatus
 from commands.registry import Registry
 from config.settings import Settings
-from memory.reflection import Reflection
 from memory.store import MemoryStore
 
 

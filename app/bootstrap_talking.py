@@ -15,8 +15,9 @@ from app.clock import Clock
 from app.dispatch.choices import ConfiguredChoices
 from app.dispatch.conversations import Asked, Kept, LiveConversations
 from app.dispatch.fitting import Fitting
-from app.dispatch.ports import Limits, Models, Ports
+from app.dispatch.ports import Limits, Models, Ports, Reflection
 from app.dispatch.provision import Budgets, Provision, Setting
+from app.dispatch.records import Keeping
 from app.dispatch.resolve import Defaults
 from app.dispatch.work import Work
 from app.errors import ConfigurationError
@@ -31,7 +32,6 @@ from commands.builtin import Configuring
 from commands.registry import Registry
 from config.settings import Settings
 from memory.recall import Recall
-from memory.reflection import NullReflection, Reflection
 
 
 class Talking:
@@ -88,12 +88,12 @@ class Talking:
             models=self._models,
             provision=Provision(recall, places, setting),
             loop=AgentLoop(self._clock),
-            reflection=reflection or NullReflection(),
+            reflection=reflection,
             clock=self._clock,
             spawn=self._background.spawn,
             keying=state.keying,
             lines=self.lines,
-            prices=self._prices,
+            keeping=Keeping(organization_of(settings), self._prices, reflects=reflection is not None),
         )
 
     def fitting(self) -> Fitting:

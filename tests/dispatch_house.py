@@ -7,12 +7,12 @@ from decimal import Decimal
 from app.access.authority import TableAuthority
 from app.agents.pricing import Price
 from app.agents.providers.base import Completed
-from app.channel import IncomingMessage
+from app.channel import Chat, IncomingMessage
 from app.dispatch.dispatcher import Dispatcher
 from app.dispatch.ports import Limits
 from commands.registry import Registry
-from memory.reflection import FinishedTurn
 from memory.store import MemoryStore
+from memory.turn import FinishedTurn
 from tests.fakes import FakeChat, FakeJournal, FakePreferences, ManualClock, OneModel, ScriptedProvider, ports_of
 
 
@@ -20,7 +20,7 @@ class KeptReflections:
     def __init__(self) -> None:
         self.turns: list[FinishedTurn] = []
 
-    def schedule(self, turn: FinishedTurn) -> None:
+    def schedule(self, turn: FinishedTurn, chat: Chat) -> None:
         self.turns.append(turn)
 
 

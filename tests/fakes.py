@@ -30,9 +30,9 @@ from app.channel import (
 from app.clock import Clock
 from app.dispatch.journal import Accepted, Boot, MessageId, TurnRecord, Unfinished
 from app.dispatch.keying import Keying
-from app.dispatch.ports import Ports
+from app.dispatch.ports import Ports, Reflection
 from app.dispatch.provision import Budgets, Provision, Setting
-from app.dispatch.records import Prices
+from app.dispatch.records import Keeping, Prices
 from app.dispatch.resolve import Defaults
 from app.dispatch.work import NOTHING_LEFT
 from app.errors import DeliveryError, StateError, SwitchboardError
@@ -47,7 +47,6 @@ from commands.registry import Registry
 from memory.composition import Budget
 from memory.ranker import KeywordRanker
 from memory.recall import Recall
-from memory.reflection import NullReflection, Reflection
 from memory.store import MemoryStore
 from memory.stores.null import NullStore
 
@@ -381,12 +380,12 @@ def ports_of(
             Setting("acme", Budgets(1000, 99), KeyRules(), is_command=lambda text: text.startswith("!")),
         ),
         loop=AgentLoop(clock),
-        reflection=reflection or NullReflection(),
+        reflection=reflection,
         clock=clock,
         spawn=Background().spawn,
         keying=Keying(),
         lines=Lines(10),
-        prices=prices or {},
+        keeping=Keeping("acme", prices or {}, reflects=reflection is not None),
     )
 
 

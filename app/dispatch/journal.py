@@ -10,6 +10,7 @@ from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
 from app.sessions.transcript import TranscriptMessage
 from app.sessions.usage import Run
+from memory.turn import FinishedTurn
 
 MessageId = NewType("MessageId", int)
 """Counts up in the order of acceptance."""
@@ -37,6 +38,8 @@ class TurnRecord:
     prompt_tokens: int | None
     """Of the last model call; ``None`` when there was none."""
     is_success: bool
+    reflection: FinishedTurn | None = None
+    """What memory may learn from, kept in the same step until it was looked at."""
 
 
 @dataclass(frozen=True, slots=True)

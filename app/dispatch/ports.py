@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from app.access.authority import Asker
 from app.agents.definitions import Agent
 from app.agents.loop import AgentLoop
-from app.agents.pricing import Price
 from app.agents.providers.base import ModelProvider
 from app.background import Spawn
+from app.channel import Chat
 from app.clock import Clock
 from app.dispatch.journal import Journal
 from app.dispatch.keying import Keying
 from app.dispatch.provision import Provision
-from app.dispatch.records import Prices
+from app.dispatch.records import Keeping
 from app.dispatch.resolve import Defaults
 from app.dispatch.work import Work
 from app.sessions.busy import BusyInput
@@ -25,7 +25,7 @@ from app.sessions.transcript import TranscriptMessage
 from commands.ports import Decision, Preferences
 from commands.registry import Registry
 from commands.spec import Caller
-from memory.reflection import Reflection
+from memory.turn import FinishedTurn
 
 
 class Model(Protocol):
@@ -55,12 +55,24 @@ class Access(Protocol):
 
     def may_run_agent(self, asker: Asker, agent: str) -> Decision: ...
 
+    def may_reflect_org(self, asker: Asker) -> Decision:
+        """Whether the organisation may remember what is said here."""
+        ...
+
     def may_recall_org(self, asker: Asker) -> Decision:
         """Whether the organisation's memory may go before an answer that everybody in the place reads."""
         ...
 
     def admins(self) -> str:
         """Whom to ask, as people write it."""
+        ...
+
+
+class Reflection(Protocol):
+    """Learns from finished turns, off their path."""
+
+    def schedule(self, turn: FinishedTurn, chat: Chat) -> None:
+        """A turn is kept that may teach something. Returns at once and never raises."""
         ...
 
 
@@ -101,12 +113,13 @@ class Ports:
     models: Models
     provision: Provision
     loop: AgentLoop
-    reflection: Reflection
+    reflection: Reflection | None
+    """``None`` while memory is off, or learns only what it is told."""
     clock: Clock
     spawn: Spawn
     keying: Keying
     lines: Lines[Work]
-    prices: Prices = field(default_factory=dict[str, Price])
+    keeping: Keeping
 
 
 @dataclass(frozen=True, slots=True)

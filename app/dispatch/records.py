@@ -1,6 +1,7 @@
 """What is kept of a turn, whole or broken off."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from app.agents.pricing import NO_CALL, Price, cost, tokens_of
@@ -9,6 +10,7 @@ from app.dispatch.work import Progress
 from app.sessions.entry import Tokens
 from app.sessions.transcript import Kind, TranscriptMessage
 from app.sessions.usage import Run
+from memory.turn import FinishedTurn, Line
 
 Prices = Mapping[str, Price]
 """By ``<provider>/<model>``."""
@@ -23,7 +25,17 @@ def kept_lines(progress: Progress, ended_at: datetime) -> tuple[TranscriptMessag
     return (*progress.lines, *said)
 
 
-def record_of(progress: Progress, ended_at: datetime, prices: Prices, outcome: str) -> TurnRecord | None:
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What the deployment keeps of turns."""
+
+    organization: str
+    prices: Prices
+    reflects: bool = False
+    """Whether memory learns from them."""
+
+
+def record_of(progress: Progress, ended_at: datetime, keeping: Keeping, outcome: str) -> TurnRecord | None:
     """``None`` for a turn that came to no session."""
     entry, message, result = progress.entry, progress.work.message, progress.result
     if entry is None:
@@ -39,7 +51,7 @@ def record_of(progress: Progress, ended_at: datetime, prices: Prices, outcome: s
             channel_id=message.channel_id,
             outcome=outcome,
             tokens=tokens,
-            cost=NO_CALL if result is None else cost(tokens, prices.get(progress.model)),
+            cost=NO_CALL if result is None else cost(tokens, keeping.prices.get(progress.model)),
             started_at=progress.started_at,
             ended_at=ended_at,
             agent=progress.agent or None,
@@ -50,4 +62,30 @@ def record_of(progress: Progress, ended_at: datetime, prices: Prices, outcome: s
         watermark=message.position if progress.lines else None,
         prompt_tokens=None if result is None else tokens.input + tokens.cache_read + tokens.cache_write,
         is_success=outcome == "ran",
+        reflection=finished_turn(progress, ended_at, keeping) if keeping.reflects and outcome == "ran" else None,
+    )
+
+
+def finished_turn(progress: Progress, ended_at: datetime, keeping: Keeping) -> FinishedTurn | None:
+    """The turn as memory looks at it; ``None`` when there is nothing to look at."""
+    entry, message, recalled = progress.entry, progress.work.message, progress.recalled
+    lines = (*progress.lines, TranscriptMessage("assistant", progress.answer.strip("\n"), ended_at))
+    if entry is None or not progress.lines:
+        return None
+    asker = next((line.author for line in progress.lines if line.user_id == message.user_id), None)
+    return FinishedTurn(
+        session_key=entry.session_key,
+        thread_key=message.thread_key,
+        run_id=message.reference,
+        started_at=progress.started_at,
+        ended_at=ended_at,
+        lines=tuple(Line(line.role, line.content, line.at, line.author, line.user_id) for line in lines),
+        organization=keeping.organization if progress.may_teach_org else None,
+        user_id=message.user_id,
+        user_name=asker,
+        channel_id=message.channel_id,
+        visibility=message.visibility.value,
+        agent=progress.agent or None,
+        recalled_ids=() if recalled is None else tuple(record.id for record in recalled.records),
+        prior_turns=progress.prior_turns,
     )

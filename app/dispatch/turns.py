@@ -32,9 +32,9 @@ from app.errors import (
 )
 from app.sessions.compression import Cause
 from app.sessions.ticket import Ticket
+from app.sessions.transcript import Kind
 from commands.errors import UnavailableError
 from commands.preferences import Layer, Setting, subjects_of
-from memory.reflection import FinishedTurn
 
 TURN_FAILED = "turn_failed"
 TURN_REFUSED = "turn_refused"
@@ -102,6 +102,7 @@ class Turns:
                 asker = await self._admitted(work, resolution)
                 opened = await self._opened(progress)
                 await work.chat.status().show(wording.THINKING)
+            progress.may_teach_org = ports.access.may_reflect_org(asker).is_allowed
             asking = Asking(
                 resolution, model.model, advice_of(kept), with_org=ports.access.may_recall_org(asker).is_allowed
             )
@@ -157,6 +158,7 @@ class Turns:
         entry = await ports.journal.begin(work.accepted, source)
         progress.entry, progress.is_shared = entry, ports.keying.rules.is_shared(source)
         transcript = () if work.message.brings_history else await ports.transcripts.load(entry)
+        progress.prior_turns = sum(line.role == "assistant" and line.kind is Kind.SAID for line in transcript)
         return Opened(entry, source, transcript)
 
     async def _finish(self, progress: Progress, note: str, outcome: str) -> Outcome:
@@ -178,9 +180,8 @@ class Turns:
             return owed
         await journal.end(work.accepted, outcome, record)
         self._keep(progress)
-        if outcome == "ran" and progress.result is not None:
-            message, result = work.message, progress.result
-            self._ports.reflection.schedule(FinishedTurn(message.thread_key, message.text, result.text))
+        if record is not None and record.reflection is not None and self._ports.reflection is not None:
+            self._ports.reflection.schedule(record.reflection, work.chat)
         return Outcome(outcome, progress.agent, progress.model, progress.result, progress.recalled)
 
     async def _unrecorded(self, progress: Progress, fault: StateError) -> Outcome:
@@ -212,7 +213,7 @@ class Turns:
         await progress.reply.abandon()
 
     def _record(self, progress: Progress, outcome: str) -> TurnRecord | None:
-        return record_of(progress, self._ports.clock.now(), self._ports.prices, outcome)
+        return record_of(progress, self._ports.clock.now(), self._ports.keeping, outcome)
 
     def _keep(self, progress: Progress, *, is_kept: bool = True) -> None:
         """The conversation at hand goes on from here."""

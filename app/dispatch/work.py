@@ -82,6 +82,9 @@ class Progress:
     lines: list[TranscriptMessage] = field(default_factory=list[TranscriptMessage])
     """What the transcript did not have yet, the message itself last."""
     recalled: Recalled | None = None
+    may_teach_org: bool = False
+    """Whether the organisation may remember what is said here."""
+    prior_turns: int = 0
     result: TurnResult | None = None
     answer_at: int = 0
     """Where in ``reply.text`` the model's own words begin."""

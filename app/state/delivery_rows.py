@@ -15,6 +15,7 @@ PENDING, DELIVERED = "pending", "delivered"
 
 _RECORDS = TypeAdapter(TurnRecord)
 _ID = select(deliveries.c.id).where(deliveries.c.id == bindparam("id_"))
+_INSERT = insert(deliveries)
 _OWED = update(deliveries).where(deliveries.c.inbox_id == bindparam("message_id"), deliveries.c.state == PENDING)
 _PAID = _OWED.values(state=DELIVERED, text="", turn=None, updated_at=bindparam("now"))
 _TRIED = _OWED.values(attempts=deliveries.c.attempts + 1, turn=None, updated_at=bindparam("now")).returning(
@@ -49,7 +50,7 @@ def owe(connection: Connection, delivery: Delivery, now: datetime) -> None:
         "created_at": now,
         "updated_at": now,
     }
-    connection.execute(insert(deliveries), row)
+    connection.execute(_INSERT, row)
 
 
 def pay(connection: Connection, message_id: MessageId, now: datetime) -> None:

@@ -29,6 +29,7 @@ _CHANGE = (
     .where(routes.c.session_key == bindparam("key"))
     .values({column.name: bindparam(column.name) for column in routes.c if not column.primary_key})
 )
+_INSERT = insert(routes)
 _REMOVE = delete(routes).where(routes.c.session_key == bindparam("key"))
 
 
@@ -65,7 +66,7 @@ def save(connection: Connection, entry: SessionEntry) -> None:
     """Keep the entry whole, in place of what was there. Its session has a row already."""
     values = _values(entry)
     if connection.execute(_CHANGE, {"key": entry.session_key, **values}).rowcount == 0:
-        connection.execute(insert(routes), {"session_key": entry.session_key, **values})
+        connection.execute(_INSERT, {"session_key": entry.session_key, **values})
 
 
 def touch(connection: Connection, entry: SessionEntry) -> None:

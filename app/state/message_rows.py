@@ -27,6 +27,7 @@ _BEGIN = _ONE.values(state=bindparam("to"), begins=inbox.c.begins + 1, begun_at=
 )
 _END = _ONE.values(state=ENDED, outcome=bindparam("how"), payload="", address=None, ended_at=bindparam("now"))
 _POST = select(posts.c.position).where(posts.c.inbox_id == bindparam("id_"), posts.c.position == bindparam("where"))
+_NOTE = insert(posts)
 _UNFINISHED = (
     select(inbox, deliveries.c.text, deliveries.c.turn, deliveries.c.attempts, deliveries.c.created_at)
     .join(
@@ -74,7 +75,7 @@ def end(connection: Connection, message_id: MessageId, outcome: str, now: dateti
 
 def note_post(connection: Connection, message_id: MessageId, position: str) -> None:
     if connection.execute(_POST, {"id_": message_id, "where": position}).first() is None:
-        connection.execute(insert(posts), {"inbox_id": message_id, "position": position})
+        connection.execute(_NOTE, {"inbox_id": message_id, "position": position})
 
 
 def foreign_posts(connection: Connection, accepted: Accepted) -> frozenset[str]:

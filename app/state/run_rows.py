@@ -11,6 +11,7 @@ from app.sessions.entry import Tokens
 from app.sessions.usage import By, Run, Share, Spent, Which
 from app.state.tables import runs
 
+_INSERT = runs.insert()
 _COLUMNS = {By.USER: runs.c.user_id, By.CHANNEL: runs.c.channel_id, By.MODEL: runs.c.model, By.TASK: runs.c.task}
 
 _KNOWN = func.coalesce(func.sum(runs.c.cost_microusd), 0)
@@ -31,28 +32,27 @@ _SUMS: Sequence[ColumnElement[Any]] = (
 
 
 def insert(connection: Connection, run: Run) -> None:
-    connection.execute(
-        runs.insert().values(
-            reference=run.reference,
-            session_key=run.session_key,
-            session_id=run.session_id,
-            user_id=run.user_id,
-            channel_id=run.channel_id,
-            task=run.task.value,
-            agent=run.agent,
-            model=run.model,
-            outcome=run.outcome,
-            input_tokens=run.tokens.input,
-            output_tokens=run.tokens.output,
-            cache_read_tokens=run.tokens.cache_read,
-            cache_write_tokens=run.tokens.cache_write,
-            cost_microusd=run.cost.microusd,
-            cost_status=run.cost.status,
-            memory_records=json.dumps(run.memory_records) if run.memory_records else None,
-            started_at=run.started_at,
-            ended_at=run.ended_at,
-        )
-    )
+    row = {
+        "reference": run.reference,
+        "session_key": run.session_key,
+        "session_id": run.session_id,
+        "user_id": run.user_id,
+        "channel_id": run.channel_id,
+        "task": run.task.value,
+        "agent": run.agent,
+        "model": run.model,
+        "outcome": run.outcome,
+        "input_tokens": run.tokens.input,
+        "output_tokens": run.tokens.output,
+        "cache_read_tokens": run.tokens.cache_read,
+        "cache_write_tokens": run.tokens.cache_write,
+        "cost_microusd": run.cost.microusd,
+        "cost_status": run.cost.status,
+        "memory_records": json.dumps(run.memory_records) if run.memory_records else None,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+    }
+    connection.execute(_INSERT, row)
 
 
 def total(connection: Connection, which: Which) -> Spent:

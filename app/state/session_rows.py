@@ -22,6 +22,7 @@ _LATEST_OPEN = (
     .order_by(sessions.c.last_active_at.desc(), sessions.c.session_id.desc())
     .limit(1)
 )
+_INSERT = insert(sessions)
 _CHANGE = update(sessions).where(sessions.c.session_id == bindparam("id_"))
 _END = _CHANGE.values(ended_at=bindparam("moment"), end_reason=bindparam("reason"))
 _REOPEN = _CHANGE.values(ended_at=None, end_reason=None, last_active_at=bindparam("moment"))
@@ -75,7 +76,7 @@ def create(
     """Raises ``TitleTakenError``."""
     name = None if title is None else _free_title(connection, session_id, key, title)
     row = {"session_id": session_id, "session_key": key, "parent_session_id": parent, "title": name}
-    connection.execute(insert(sessions), {**row, "created_at": now, "last_active_at": now})
+    connection.execute(_INSERT, {**row, "created_at": now, "last_active_at": now})
 
 
 def end(connection: Connection, session_id: SessionId, reason: EndReason, now: datetime) -> None:

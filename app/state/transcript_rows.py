@@ -31,6 +31,10 @@ LINE = (
 )
 """What ``line`` reads, in its order."""
 _ACTIVE = select(*LINE).where(_OF_SESSION, transcript.c.is_active).order_by(transcript.c.id)
+_KEPT_POSITIONS = select(transcript.c.position).where(
+    _OF_SESSION, transcript.c.is_active, transcript.c.position.in_(bindparam("positions", expanding=True))
+)
+_INSERT = insert(transcript)
 _ANY = select(transcript.c.id).where(_OF_SESSION, transcript.c.is_active).limit(1)
 _LAST_POSITION = (
     select(transcript.c.position)
@@ -108,15 +112,14 @@ def _kept_positions(connection: Connection, session_id: SessionId, positions: Co
     kept: set[str] = set()
     rest = iter(positions)
     while some := list(islice(rest, POSITIONS)):
-        wanted = select(transcript.c.position).where(_OF_SESSION, transcript.c.is_active)
-        found = connection.execute(wanted.where(transcript.c.position.in_(some)), {"session_id": session_id})
+        found = connection.execute(_KEPT_POSITIONS, {"session_id": session_id, "positions": some})
         kept.update(found.scalars())
     return kept
 
 
 def _insert(connection: Connection, session_id: SessionId, rows: Sequence[dict[str, Any]]) -> None:
     if rows:
-        connection.execute(insert(transcript), rows)
+        connection.execute(_INSERT, rows)
         session_rows.set_active(connection, session_id, max(row["at"] for row in rows))
 
 

@@ -10,7 +10,7 @@ from app.agents.pricing import added
 from app.dispatch.journal import Accepted, MessageId, TurnRecord
 from app.sessions import lifecycle
 from app.sessions.entry import SessionEntry, Tokens
-from app.state import delivery_rows, entry_rows, message_rows, run_rows, session_steps, transcript_rows
+from app.state import delivery_rows, entry_rows, message_rows, reflection_rows, run_rows, session_steps, transcript_rows
 from app.state.delivery_rows import Delivery
 from app.state.session_steps import Arrival, Moment
 
@@ -46,6 +46,8 @@ def _keep(connection: Connection, accepted: Accepted, record: TurnRecord | None,
     if record is not None:
         transcript_rows.append(connection, record.run.session_id, record.lines)
         run_rows.insert(connection, record.run)
+        if record.reflection is not None:
+            reflection_rows.add(connection, record.reflection, now)
     if entry is None:
         return
     changed = _without_turn(entry, accepted.id)

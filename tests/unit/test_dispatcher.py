@@ -26,7 +26,6 @@ from commands.registry import Registry
 from commands.spec import Argument, Caller, Command, Reply, Values
 from memory.ranker import KeywordRanker
 from memory.record import MemoryCandidate
-from memory.reflection import FinishedTurn
 from memory.stores.inprocess import InProcessStore
 from tests.dispatch_house import House
 from tests.fakes import (
@@ -44,7 +43,13 @@ async def test_a_mention_is_answered_with_the_models_words() -> None:
     assert house.chat.answer.is_finished
     assert house.chat.card.shown == [wording.THINKING]
     assert house.chat.card.is_cleared
-    assert house.reflections.turns == [FinishedTurn("slack:C1:1700000000.000100", "what is up?", "Hello Alice.")]
+    (turn,) = house.reflections.turns
+    assert [(line.role, line.author, line.text) for line in turn.lines] == [
+        ("user", "Alice", "what is up?"),
+        ("assistant", None, "Hello Alice."),
+    ]
+    assert (turn.thread_key, turn.organization, turn.visibility) == ("slack:C1:1700000000.000100", "acme", "public")
+    assert (turn.user_id, turn.user_name, turn.run_id) == ("slack:U1", "Alice", "abcd1234")
 
 
 async def test_the_model_sees_the_thread_with_names_and_the_question_last() -> None:

@@ -1,0 +1,142 @@
+"""Learning from finished turns, off their path: what is pending is worked off now, and again after a restart."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NewType, Protocol
+
+import structlog
+
+from app.background import Spawn
+from app.channel import Chat
+from app.clock import Clock
+from app.errors import StateError
+from memory.outcome import Batch, Outcome
+from memory.turn import FinishedTurn
+
+REFLECTION_LOST = "reflection_lost"
+REFLECTION_GIVEN_UP = "reflection_given_up"
+REFLECTIONS_UNREACHABLE = "reflections_unreachable"
+
+AT_ONCE = 2
+"""Model calls for reflections at a time: nobody waits for them, and answers go before."""
+PAUSES = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))
+"""Before a failed write is tried again; the last one repeats."""
+KEPT = timedelta(days=1)
+BATCH = 50
+CHATS = 1_000
+"""Conversations that can be told of what was remembered; after a restart nobody is told."""
+
+_log = structlog.stdlib.get_logger(__name__)
+
+ReflectionId = NewType("ReflectionId", int)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A turn that was not looked at yet, or what could not be written of one that was."""
+
+    id: ReflectionId
+    turn: FinishedTurn
+    attempts: int
+    """How often it was begun, this time included."""
+    created_at: datetime
+    unwritten: tuple[Batch, ...] = ()
+
+
+class PendingReflections(Protocol):
+    """Adapters: over the state database. Rows are made when a turn is kept, in the same step.
+
+    Every call raises ``StateError``'s tree.
+    """
+
+    async def take(self, limit: int) -> Sequence[Pending]:
+        """What is due, oldest first, marked as begun, so that no other taker gets it and a model is asked once."""
+        ...
+
+    async def done(self, reflection_id: ReflectionId) -> None: ...
+
+    async def again(
+        self, reflection_id: ReflectionId, turn: FinishedTurn, unwritten: Sequence[Batch], not_before_at: datetime
+    ) -> None:
+        """Only what is ``unwritten`` is left to do, and not before that."""
+        ...
+
+    async def interrupted(self) -> Sequence[Pending]:
+        """At a start: turns whose model call was begun by a process that ended; they are taken away."""
+        ...
+
+
+class Reflects(Protocol):
+    """``memory.reflector.Reflector``."""
+
+    async def reflect(self, turn: FinishedTurn) -> Outcome: ...
+
+    async def write_again(self, turn: FinishedTurn, unwritten: Sequence[Batch]) -> Outcome: ...
+
+
+Tell = Callable[[FinishedTurn, Outcome, Chat], Awaitable[None]]
+"""Shows people what a pass has remembered. Never raises."""
+
+
+class Reflecting:
+    """Implements ``memory.reflection.Reflection``. A turn costs at most one model call, whatever happens to it."""
+
+    def __init__(
+        self, pending: PendingReflections, reflector: Reflects, clock: Clock, spawn: Spawn, tell: Tell
+    ) -> None:
+        self._pending = pending
+        self._reflector = reflector
+        self._clock = clock
+        self._spawn = spawn
+        self._tell = tell
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self._chats: OrderedDict[str, Chat] = OrderedDict()
+
+    def schedule(self, turn: FinishedTurn, chat: Chat) -> None:
+        self._chats[turn.run_id] = chat
+        while len(self._chats) > CHATS:
+            self._chats.popitem(last=False)
+        self._spawn(self.work_off(), name="reflection")
+
+    async def started(self) -> None:
+        """A process begins: whatever the last one left is taken up, but for calls it was in the middle of."""
+        for lost in await self._pending.interrupted():
+            _log.warning(REFLECTION_LOST, reference=lost.turn.run_id, session=lost.turn.session_key)
+        self._spawn(self.work_off(), name="reflection")
+
+    async def work_off(self) -> int:
+        """How many were looked at."""
+        count = 0
+        try:
+            while taken := await self._pending.take(BATCH):
+                await asyncio.gather(*(self._work(each) for each in taken))
+                count += len(taken)
+        except StateError as fault:
+            _log.error(REFLECTIONS_UNREACHABLE, reason=str(fault))
+        return count
+
+    async def _work(self, pending: Pending) -> None:
+        async with self._places:
+            if pending.unwritten:
+                outcome = await self._reflector.write_again(pending.turn, pending.unwritten)
+            else:
+                outcome = await self._reflector.reflect(pending.turn)
+        with suppress(StateError):
+            await self._settle(pending, outcome)
+        chat = self._chats.pop(pending.turn.run_id, None)
+        if outcome.remembered and chat is not None:
+            await self._tell(pending.turn, outcome, chat)
+
+    async def _settle(self, pending: Pending, outcome: Outcome) -> None:
+        is_old = self._clock.now() - pending.created_at > KEPT
+        if outcome.unwritten and not is_old:
+            pause = PAUSES[min(pending.attempts, len(PAUSES)) - 1]
+            await self._pending.again(pending.id, pending.turn, outcome.unwritten, self._clock.now() + pause)
+            return
+        if outcome.unwritten:
+            _log.error(REFLECTION_GIVEN_UP, reference=pending.turn.run_id, scopes=len(outcome.unwritten))
+        await self._pending.done(pending.id)

@@ -1,0 +1,101 @@
+"""Rows of turns that are still to be learned from. Every function works within the caller's transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+
+from app.dispatch.reflecting import Pending, ReflectionId
+from app.state.tables import pending_reflections
+from memory.outcome import Batch
+from memory.text import storable
+from memory.turn import FinishedTurn
+
+_columns = pending_reflections.c
+_DUE = (
+    select(pending_reflections)
+    .where(_columns.not_before_at <= bindparam("now"), _columns.is_begun.is_(False))
+    .order_by(_columns.id)
+    .limit(bindparam("most"))
+)
+_BEGUN = select(pending_reflections).where(_columns.is_begun.is_(True)).order_by(_columns.id)
+_ONE = update(pending_reflections).where(_columns.id == bindparam("id_"))
+_BEGIN = _ONE.values(is_begun=True, attempts=_columns.attempts + 1)
+_AGAIN = _ONE.values(is_begun=False, payload=bindparam("content"), not_before_at=bindparam("then"))
+_DELETE = delete(pending_reflections).where(_columns.id == bindparam("id_"))
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a row holds."""
+
+    turn: FinishedTurn
+    unwritten: tuple[Batch, ...] = ()
+
+
+_CONTENTS = TypeAdapter(Content)
+
+
+def add(connection: Connection, turn: FinishedTurn, now: datetime) -> None:
+    row = {"session_key": turn.session_key, "payload": _text(Content(turn)), "not_before_at": now, "created_at": now}
+    connection.execute(insert(pending_reflections), row)
+
+
+def take(connection: Connection, now: datetime, limit: int) -> Sequence[Pending]:
+    """What is due, oldest first, begun from now on. A row that makes no sense is taken away."""
+    taken: list[Pending] = []
+    for row in connection.execute(_DUE, {"now": now, "most": limit}).all():
+        content = _content(row)
+        if content is None:
+            remove(connection, ReflectionId(row.id))
+            continue
+        connection.execute(_BEGIN, {"id_": row.id})
+        taken.append(_pending(row, content, row.attempts + 1))
+    return taken
+
+
+def interrupted(connection: Connection) -> Sequence[Pending]:
+    """Turns whose model call was under way are taken away; writes that were under way are due again."""
+    lost: list[Pending] = []
+    for row in connection.execute(_BEGUN).all():
+        content = _content(row)
+        if content is not None and content.unwritten:
+            again(connection, ReflectionId(row.id), content.turn, content.unwritten, row.not_before_at)
+            continue
+        remove(connection, ReflectionId(row.id))
+        if content is not None:
+            lost.append(_pending(row, content, row.attempts))
+    return lost
+
+
+def again(
+    connection: Connection,
+    reflection_id: ReflectionId,
+    turn: FinishedTurn,
+    unwritten: Sequence[Batch],
+    not_before_at: datetime,
+) -> None:
+    content = _text(Content(turn, tuple(unwritten)))
+    connection.execute(_AGAIN, {"id_": reflection_id, "content": content, "then": not_before_at})
+
+
+def remove(connection: Connection, reflection_id: ReflectionId) -> None:
+    connection.execute(_DELETE, {"id_": reflection_id})
+
+
+def _pending(row: Row[Any], content: Content, attempts: int) -> Pending:
+    return Pending(ReflectionId(row.id), content.turn, attempts, row.created_at, content.unwritten)
+
+
+def _content(row: Row[Any]) -> Content | None:
+    try:
+        return _CONTENTS.validate_json(row.payload)
+    except ValidationError:
+        return None
+
+
+def _text(content: Content) -> str:
+    return storable(_CONTENTS.dump_json(content).decode())
