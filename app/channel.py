@@ -168,6 +168,13 @@ class Chat(Protocol):
         """Tell only the one who wrote, as far as the platform can. Advisory: never raises."""
         ...
 
+    async def notice(self, text: str, token: str) -> None:
+        """Show only the one who wrote that something was remembered, with a way to take it back by ``token``.
+
+        Advisory: never raises.
+        """
+        ...
+
     async def remains(self, foreign: Collection[str]) -> Remains:
         """What is left of an earlier attempt at this message; ``foreign`` positions belong to other turns.
 

@@ -153,6 +153,9 @@ class ConsoleChat:
     async def whisper(self, text: str) -> None:
         """Nobody watches while a program waits."""
 
+    async def notice(self, text: str, token: str) -> None:
+        """A program that is answered hears of nothing else."""
+
     async def remains(self, foreign: Collection[str]) -> Remains:  # noqa: ARG002 - nothing outlives the process here
         return Remains()
 

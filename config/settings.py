@@ -140,6 +140,10 @@ class MemorySettings(Section):
     max_records_per_scope: int | float | str = 500
     """Checked where the store is opened: a value out of range is told and replaced by the default, never fatal."""
     embedding: ModelReference | None = None
+    model: ModelReference | None = None
+    """What looks at finished turns; None is the default model."""
+    mode: Literal["passive", "tool"] = "passive"
+    notice: Literal["off", "quiet", "on"] = "quiet"
 
 
 class StateSettings(Section):

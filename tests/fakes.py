@@ -118,6 +118,7 @@ class FakeChat:
     card: FakeStatus = field(default_factory=FakeStatus)
     answer: FakeReply = field(default_factory=FakeReply)
     whispered: list[str] = field(default_factory=list[str])
+    noticed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     left: Remains = NOTHING_LEFT
     reused: tuple[str, ...] = ()
     finish_failure: SwitchboardError | None = None
@@ -142,6 +143,9 @@ class FakeChat:
 
     async def whisper(self, text: str) -> None:
         self.whispered.append(text)
+
+    async def notice(self, text: str, token: str) -> None:
+        self.noticed.append((text, token))
 
     async def remains(self, foreign: Collection[str]) -> Remains:
         if self.unreadable is not None:

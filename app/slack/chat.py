@@ -17,6 +17,7 @@ from app.slack.posting import Posting, Thread
 from app.slack.reply import SlackReply
 from app.slack.status import SlackStatus
 from app.slack.thread import SlackThread
+from app.slack.undo import notice_blocks
 
 INLINE_CHARS = 3_000
 """What is longer is tiresome to scroll past in a thread."""
@@ -88,6 +89,12 @@ class SlackChat:
     async def whisper(self, text: str) -> None:
         try:
             await self._posting().whisper(text)
+        except (SlackRefusalError, SlackLostError) as fault:
+            _log.info(WHISPER_LOST, reason=str(fault))
+
+    async def notice(self, text: str, token: str) -> None:
+        try:
+            await self._posting().whisper(text, notice_blocks(text, token))
         except (SlackRefusalError, SlackLostError) as fault:
             _log.info(WHISPER_LOST, reason=str(fault))
 

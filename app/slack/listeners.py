@@ -39,6 +39,7 @@ from app.slack.format import to_plain, without_mention
 from app.slack.home import PROMPTS, home_view
 from app.slack.payloads import Json, MalformedEventError, SlackMessage, message_event, stop_event
 from app.slack.slash import Slash
+from app.slack.undo import Undo
 
 EVENT_MALFORMED = "event_malformed"
 EVENT_IGNORED = "event_ignored"
@@ -72,12 +73,14 @@ class Listeners:
         background: Background,
         *,
         slash: Slash | None = None,
+        undo: Undo | None = None,
         places: Places | None = None,
     ) -> None:
         self._workspace = workspace
         self._dispatcher = dispatcher
         self._background = background
         self._slash = slash
+        self._undo = undo
         self._places = places
         self._apologised: deque[tuple[str, str]] = deque(maxlen=APOLOGIES)
 
@@ -91,6 +94,8 @@ class Listeners:
         app.event(re.compile(".*"))(self.pass_over)
         if self._slash is not None:
             self._slash.register(bolt)
+        if self._undo is not None:
+            self._undo.register(bolt)
         app.command(re.compile(".*"))(self.decline)
         app.error(self.failed)
 

@@ -95,7 +95,7 @@ def manifest(name: str, description: str, *, request_url: str | None) -> Json:
         "oauth_config": {"scopes": {"bot": list(BOT_SCOPES)}},
         "settings": {
             "event_subscriptions": _subscriptions(request_url),
-            "interactivity": {"is_enabled": False},
+            "interactivity": {"is_enabled": True} | ({} if request_url is None else {"request_url": request_url}),
             "org_deploy_enabled": False,
             "socket_mode_enabled": request_url is None,
             "token_rotation_enabled": False,

@@ -1,6 +1,6 @@
 """The calls that put the bot's words into one thread, and the look-ups that settle what became of a lost one."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
@@ -83,10 +83,17 @@ class Posting:
         own = [message for message in await self._own_messages() if self._is_of_this_turn(message, foreign)]
         return Remains(tuple(str(message["ts"]) for message in own), any(map(self._is_end, own)))
 
-    async def whisper(self, text: str) -> None:
+    async def whisper(self, text: str, blocks: Sequence[Mapping[str, Any]] = ()) -> None:
         """Show ``text`` to the one who is answered alone. Raises ``SlackRefusalError`` or ``SlackLostError``."""
         thread = self._thread
-        wish = {"channel": thread.channel, "thread_ts": thread.root_ts, "user": thread.recipient_user, "text": text}
+        wish: dict[str, object] = {
+            "channel": thread.channel,
+            "thread_ts": thread.root_ts,
+            "user": thread.recipient_user,
+            "text": text,
+        }
+        if blocks:
+            wish["blocks"] = blocks
         await self._calls.call("chat.postEphemeral", wish)
 
     async def attach(self, name: str, content: str, comment: str) -> str | None:

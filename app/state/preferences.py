@@ -3,9 +3,10 @@
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, and_, or_, select, update
+from sqlalchemy import Connection, Executable, and_, bindparam, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.state.engine import Database
@@ -59,14 +60,24 @@ def _reaching() -> Generator[None]:
 
 def _settings(connection: Connection, subjects: Subjects) -> list[Setting]:
     """Names that this version does not know are passed over: a newer one may have written them."""
-    columns = overrides.c
-    pairs = [and_(columns.layer == layer, columns.subject == subject) for layer, subject in subjects.items()]
-    if not pairs:
+    if not subjects:
         return []
-    query = select(columns.layer, columns.subject, columns.name, columns.value, columns.version)
-    names = columns.name.in_([name.value for name in Name])
-    rows = connection.execute(query.where(or_(*pairs), names).order_by(columns.layer, columns.subject, columns.name))
+    whose = {layer.value: subject for layer, subject in subjects.items()}
+    rows = connection.execute(_query(tuple(subjects)), whose)
     return [Setting(Slot(Layer(row.layer), row.subject, Name(row.name)), row.value, row.version) for row in rows]
+
+
+@cache
+def _query(layers: tuple[Layer, ...]) -> Executable:
+    """Takes the subject of each layer by the layer's name. Every turn asks it, so it is made once."""
+    columns = overrides.c
+    pairs = [and_(columns.layer == layer.value, columns.subject == bindparam(layer.value)) for layer in layers]
+    names = columns.name.in_([name.value for name in Name])
+    return (
+        select(columns.layer, columns.subject, columns.name, columns.value, columns.version)
+        .where(or_(*pairs), names)
+        .order_by(columns.layer, columns.subject, columns.name)
+    )
 
 
 def _put(connection: Connection, slot: Slot, expected_version: int, content: dict[str, Any]) -> bool:

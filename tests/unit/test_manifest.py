@@ -75,7 +75,12 @@ def test_every_event_is_covered_by_a_scope_that_is_asked_for() -> None:
 
 def test_what_the_bot_does_not_have_is_not_declared() -> None:
     assert "shortcuts" not in part(made(), "features")
-    assert part(made(), "settings", "interactivity") == {"is_enabled": False}
+
+
+def test_clicks_come_the_way_events_come() -> None:
+    url = "https://bot.example.com/slack/events"
+    assert part(made(), "settings", "interactivity") == {"is_enabled": True}
+    assert part(made(request_url=url), "settings", "interactivity") == {"is_enabled": True, "request_url": url}
 
 
 def test_slash_commands_are_those_the_bot_takes_and_go_where_events_go() -> None:

@@ -16,6 +16,7 @@ EXAMPLES_ONLY = {
     "defaults.model",
     "defaults.effort",
     "memory.embedding",
+    "memory.model",
     "memory.worker.base_url",
     "access.admins",
     "state.url",
