@@ -1,6 +1,7 @@
 """What happens to the bot during a soak: it is killed, ended in order, started again; its connections are cut."""
 
 import asyncio
+import itertools
 import os
 import random
 import signal
@@ -25,8 +26,10 @@ AWAY_S = (0.0, 3.0)
 APART_S = LOOP_WINDOW.total_seconds() + 6.0
 """Closer together, this many starts make a restart loop, and what was interrupted waits five minutes."""
 CUT_EVERY_S = (4.0, 12.0)
-KILLED, BROKEN = 0.67, 0.75
-"""Shares: of the ends that are no orderly ones, and of the cuts that come without a word."""
+BROKEN = 0.75
+"""Share of the cuts that come without a word."""
+ENDS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM)
+"""In turn."""
 ON_THEIR_WAY, AWAIT_S = 4, 3.0
 DRAINS_S = ("0.3", "8")
 """An orderly stop that has to break answers off, and one that has not."""
@@ -112,14 +115,14 @@ class Fate:
 
     async def restart_until(self, deadline_s: float) -> None:
         """Again and again while there is time; the bot runs when this returns."""
+        ends = itertools.cycle(ENDS)
         while True:
             life_s = max(self.chance.uniform(*LIFE_S), self.bot.until_free_to_start_s())
             if time.monotonic() + life_s > deadline_s:
                 return
             await asyncio.sleep(life_s)
             await self._some_event_is_on_its_way()
-            is_killed = not self.bot.ended or self.chance.random() < KILLED
-            await self.bot.end(signal.SIGKILL if is_killed else signal.SIGTERM)
+            await self.bot.end(next(ends))
             await asyncio.sleep(self.chance.uniform(*AWAY_S))
             await self.start()
 
