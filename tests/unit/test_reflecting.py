@@ -1,0 +1,152 @@
+"""Finished turns are learned from off their path: once, a few at a time, and what cannot be written again later."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from app.background import Background
+from app.channel import Chat
+from app.dispatch.reflecting import (
+    AT_ONCE,
+    KEPT,
+    PAUSES,
+    REFLECTION_GIVEN_UP,
+    REFLECTION_LOST,
+    REFLECTIONS_UNREACHABLE,
+    Pending,
+    Reflecting,
+    ReflectionId,
+)
+from app.errors import StateError
+from memory.outcome import Batch, Ending, Outcome, Remembered
+from memory.record import MemoryCandidate, WriteCounts
+from memory.scope import ScopeKind
+from memory.turn import FinishedTurn
+from tests.fakes import EPOCH, FakeChat, ManualClock, until
+
+TURN = FinishedTurn("key", "slack:C1:1.0", "abcd1234", EPOCH, EPOCH, ())
+BATCH = Batch("org:acme", (MemoryCandidate("fact", "We use tabs.", "slack:C1:1.0"),))
+LEARNED = Outcome(
+    Ending.WRITTEN, remembered=(Remembered("org:acme", ScopeKind.ORG, WriteCounts(), ("mem:org:acme:1",)),)
+)
+
+
+class Rows:
+    """Pending turns in a list."""
+
+    def __init__(self, *pending: Pending) -> None:
+        self.pending = list(pending)
+        self.finished: list[int] = []
+        self.put_back: list[tuple[Sequence[Batch], datetime]] = []
+        self.lost: Sequence[Pending] = ()
+        self.fault: StateError | None = None
+
+    async def take(self, limit: int) -> Sequence[Pending]:
+        if self.fault is not None:
+            raise self.fault
+        taken, self.pending = self.pending[:limit], self.pending[limit:]
+        return taken
+
+    async def done(self, reflection_id: ReflectionId) -> None:
+        self.finished.append(reflection_id)
+
+    async def again(
+        self, reflection_id: ReflectionId, turn: FinishedTurn, unwritten: Sequence[Batch], not_before_at: datetime
+    ) -> None:
+        self.put_back.append((unwritten, not_before_at))
+
+    async def interrupted(self) -> Sequence[Pending]:
+        return self.lost
+
+
+class Reflector:
+    def __init__(self, outcome: Outcome = LEARNED) -> None:
+        self.outcome = outcome
+        self.reflected: list[FinishedTurn] = []
+        self.rewritten: list[Sequence[Batch]] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.running = self.most = 0
+
+    async def reflect(self, turn: FinishedTurn) -> Outcome:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        await self.gate.wait()
+        self.running -= 1
+        self.reflected.append(turn)
+        return self.outcome
+
+    async def write_again(self, turn: FinishedTurn, unwritten: Sequence[Batch]) -> Outcome:
+        self.rewritten.append(unwritten)
+        return self.outcome
+
+
+class House:
+    def __init__(self, rows: Rows, reflector: Reflector | None = None) -> None:
+        self.rows, self.reflector = rows, reflector or Reflector()
+        self.clock, self.background = ManualClock(), Background()
+        self.told: list[tuple[FinishedTurn, Outcome, Chat]] = []
+        self.reflecting = Reflecting(rows, self.reflector, self.clock, self.background.spawn, self.tell)
+
+    async def tell(self, turn: FinishedTurn, outcome: Outcome, chat: Chat) -> None:
+        self.told.append((turn, outcome, chat))
+
+
+def pending(number: int = 1, attempts: int = 1, **changes: object) -> Pending:
+    return replace(Pending(ReflectionId(number), replace(TURN, run_id=f"{number}"), attempts, EPOCH), **changes)
+
+
+async def test_a_scheduled_turn_is_looked_at_in_the_background_and_its_people_are_told() -> None:
+    house, chat = House(Rows(pending())), FakeChat()
+    house.reflecting.schedule(replace(TURN, run_id="1"), chat)
+    assert len(house.background) == 1, "a drain counts it from now on"
+    assert house.reflector.reflected == []
+    await until(lambda: len(house.background) == 0)
+    assert house.rows.finished == [1]
+    ((turn, outcome, told),) = house.told
+    assert (turn.run_id, outcome, told) == ("1", LEARNED, chat)
+
+
+async def test_nobody_is_told_of_what_an_earlier_process_scheduled() -> None:
+    house = House(Rows(pending()))
+    await house.reflecting.started()
+    await until(lambda: len(house.background) == 0)
+    assert house.rows.finished == [1]
+    assert house.told == []
+
+
+async def test_only_a_few_models_are_asked_at_a_time() -> None:
+    house = House(Rows(*(pending(number) for number in range(1, 10))))
+    house.reflector.gate.clear()
+    working = asyncio.gather(house.reflecting.work_off())
+    await until(lambda: house.reflector.running == AT_ONCE)
+    house.reflector.gate.set()
+    assert await working == [9]
+    assert house.reflector.most == AT_ONCE
+
+
+async def test_what_could_not_be_written_is_tried_again_after_growing_pauses_and_given_up_after_a_day() -> None:
+    failed = Outcome(Ending.WRITTEN, unwritten=(BATCH,))
+    house = House(Rows(pending(1), pending(2, 9, unwritten=(BATCH,))), Reflector(failed))
+    await house.reflecting.work_off()
+    assert house.rows.put_back == [((BATCH,), EPOCH + PAUSES[0]), ((BATCH,), EPOCH + PAUSES[-1])]
+    assert house.reflector.rewritten == [(BATCH,)]
+    house.clock.elapsed_s = (KEPT + timedelta(seconds=1)).total_seconds()
+    house.rows.pending = [pending(3, 30, unwritten=(BATCH,))]
+    with structlog.testing.capture_logs() as lines:
+        await house.reflecting.work_off()
+    assert [line["event"] for line in lines] == [REFLECTION_GIVEN_UP]
+    assert house.rows.finished == [3]
+
+
+async def test_a_call_that_was_interrupted_is_a_log_line_and_records_that_cannot_be_read_are_another() -> None:
+    house = House(Rows())
+    house.rows.lost = [pending()]
+    with structlog.testing.capture_logs() as lines:
+        await house.reflecting.started()
+        house.rows.fault = StateError("locked")
+        await until(lambda: len(house.background) == 0)
+    assert [line["event"] for line in lines] == [REFLECTION_LOST, REFLECTIONS_UNREACHABLE]
