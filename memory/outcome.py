@@ -46,7 +46,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Counts and reasons; nothing in it but ``unwritten`` holds words."""
+    """Counts and reasons; nothing in it but ``unwritten`` and ``unreviewed`` holds words."""
 
     ending: Ending
     reason: str | None = None
@@ -63,6 +63,8 @@ class Outcome:
     remembered: tuple[Remembered, ...] = ()
     unwritten: tuple[Batch, ...] = ()
     """For ``Reflector.write_again``: the batches of scopes that could not be written."""
+    unreviewed: tuple[Batch, ...] = ()
+    """What waits for a person and could not be handed in."""
 
     @property
     def learned(self) -> int:

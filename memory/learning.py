@@ -1,0 +1,223 @@
+"""From what a model extracted to what is written where: gated, grounded, routed, narrowed, one batch per scope.
+
+Specification, sections 13, 14 and 23.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from memory.cues import STANDING_CHARS, wishes_for_good
+from memory.extracted import Extracted, Statement
+from memory.extraction import MOST_FACTS
+from memory.grounding import Ground, Sentence, same_words
+from memory.outcome import Batch
+from memory.record import MemoryCandidate, MemoryRecord
+from memory.routing import Origin, Route, Visibility, route, summary_audience
+from memory.scope import ScopeKind, kind_of
+from memory.turn import FinishedTurn
+
+UNSAID = "unsaid"
+"""Too little of it is people's own words."""
+SAID_BY_OTHERS = "said_by_others"
+"""It claims to be about the one who asked, who has not said it."""
+REPEATED = "repeated"
+NO_SCOPE = "no_scope"
+SURPLUS = "surplus"
+
+
+class Gate(Protocol):
+    """What texts are refused. Pure."""
+
+    def noise(self, text: str) -> str | None:
+        """Why it is not worth remembering, as a token for a log line."""
+        ...
+
+    def is_instruction(self, text: str) -> bool:
+        """Whether it tells the assistant what to do and must wait for a person."""
+        ...
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a pass knows before the model answers."""
+
+    turn: FinishedTurn
+    ground: Ground
+    records: Sequence[MemoryRecord] = ()
+    """Those the model is shown."""
+    summaries: Mapping[str, MemoryRecord] = field(default_factory=dict[str, MemoryRecord])
+    """The last summary of this thread, by scope."""
+
+    @cached_property
+    def scope_of(self) -> Mapping[str, str]:
+        return {record.id: record.scope_key for record in self.records}
+
+    @cached_property
+    def recalled(self) -> Sequence[MemoryRecord]:
+        return recalled_among(self.records, self.turn)
+
+    @cached_property
+    def origin(self) -> Origin:
+        turn = self.turn
+        is_known = turn.visibility in set(Visibility)
+        visibility = Visibility(turn.visibility) if is_known else Visibility.UNKNOWN
+        return Origin(visibility, turn.organization, turn.repo, turn.channel_id, turn.user_id)
+
+    def same(self, text: str, scope_key: str) -> MemoryRecord | None:
+        """The record of the scope that says ``text`` already, word by word."""
+        own = (record for record in self.records if record.scope_key == scope_key)
+        return next((record for record in own if same_words(text, record)), None)
+
+
+def recalled_among(records: Sequence[MemoryRecord], turn: FinishedTurn) -> Sequence[MemoryRecord]:
+    """The records that went before the answer, by identity."""
+    ids = set(turn.recalled_ids)
+    return [record for record in records if record.id in ids]
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a pass will write, and what it will not."""
+
+    routed: list[tuple[str, MemoryCandidate]] = field(default_factory=list[tuple[str, MemoryCandidate]])
+    held: list[tuple[str, MemoryCandidate]] = field(default_factory=list[tuple[str, MemoryCandidate]])
+    """For a person to look at."""
+    refused: Counter[str] = field(default_factory=Counter[str])
+    narrowed: Counter[str] = field(default_factory=Counter[str])
+    restated: int = 0
+
+    def batches(self) -> tuple[Batch, ...]:
+        return _batches(self.routed)
+
+    def held_batches(self) -> tuple[Batch, ...]:
+        return _batches(self.held)
+
+    def has_news(self) -> bool:
+        return any(not candidate.restates for _, candidate in self.routed)
+
+
+def plan_learning(extracted: Extracted, known: Known, gate: Gate) -> Plan:
+    """What becomes of each fact, in the model's order, and then of the summary."""
+    plan = Plan()
+    unheard: list[str] = []
+    for statement in extracted.statements:
+        reason = _refusal(statement, known, gate, unheard)
+        if reason is None and len(plan.routed) + len(plan.held) >= MOST_FACTS:
+            reason = SURPLUS
+        if reason is not None:
+            plan.refused[reason] += 1
+            continue
+        unheard.append(statement.text)
+        _place(statement, known, gate, plan)
+    plan.refused.update({"unusable": extracted.offered - len(extracted.statements)})
+    plan.refused = +plan.refused
+    if extracted.summary is not None:
+        _sum_up(extracted.summary, extracted.statements, known, gate, plan)
+    return plan
+
+
+def _refusal(statement: Statement, known: Known, gate: Gate, earlier: Sequence[str]) -> str | None:
+    if statement.text.casefold() in (text.casefold() for text in earlier):
+        return REPEATED
+    noise = gate.noise(statement.text)
+    if noise is not None:
+        return noise
+    if not known.ground.supports(statement.text):
+        return UNSAID
+    return None if _ground(statement, known).supports(statement.text) else SAID_BY_OTHERS
+
+
+def _ground(statement: Statement, known: Known) -> Ground:
+    """Whose words count: about a person nobody else's, and neither for what corrects a record of theirs."""
+    key = _target(statement, known)
+    is_personal = statement.audience is ScopeKind.USER or (key is not None and kind_of(key) is ScopeKind.USER)
+    return known.ground.by(known.turn.user_id) if is_personal else known.ground
+
+
+def _target(statement: Statement, known: Known) -> str | None:
+    """The scope of the record that is corrected or restated."""
+    return known.scope_of.get(statement.supersedes or statement.restates or "")
+
+
+def _place(statement: Statement, known: Known, gate: Gate, plan: Plan) -> None:
+    if statement.restates in {record.id for record in known.recalled} or _echoes(statement, known):
+        plan.restated += 1
+        return
+    to = route(statement.audience, known.origin, _target(statement, known))
+    if to is None:
+        plan.refused[NO_SCOPE] += 1
+    elif statement.restates and not statement.supersedes and not to.keeps_pointer:
+        plan.restated += 1
+    else:
+        _write_down(statement, to, known, gate, plan)
+
+
+def _write_down(statement: Statement, to: Route, known: Known, gate: Gate, plan: Plan) -> None:
+    if to.is_narrowed:
+        plan.narrowed[f"{known.origin.visibility}_{statement.audience}"] += 1
+    candidate = _candidate(statement, to, known)
+    if gate.is_instruction(statement.text):
+        plan.held.append((to.scope_key, candidate))
+    else:
+        plan.routed.append((to.scope_key, candidate))
+
+
+def _echoes(statement: Statement, known: Known) -> bool:
+    """Whether memory itself said it, word by word, earlier in the conversation."""
+    return not statement.supersedes and any(same_words(statement.text, record) for record in known.recalled)
+
+
+def _candidate(statement: Statement, to: Route, known: Known) -> MemoryCandidate:
+    turn = known.turn
+    said = _ground(statement, known).source(statement.text)
+    supersedes = statement.supersedes if to.keeps_pointer else None
+    restates = statement.restates if to.keeps_pointer and not supersedes else None
+    same = known.same(statement.text, to.scope_key) if not supersedes and not restates else None
+    return MemoryCandidate(
+        "fact",
+        statement.text,
+        turn.thread_key,
+        statement.keywords,
+        turn.run_id,
+        source_user=said.user_id if said else None,
+        author=said.author if said else None,
+        confidence=statement.confidence,
+        supersedes=supersedes,
+        restates=same.id if same else restates,
+        is_standing=kind_of(to.scope_key) is ScopeKind.USER and _is_standing(statement, said),
+    )
+
+
+def _is_standing(statement: Statement, said: Sentence | None) -> bool:
+    """Whether it is a person's wish for every answer: by its words, by theirs, or by the model's hint."""
+    is_wish = statement.is_standing or wishes_for_good(statement.text) or (said is not None and said.is_standing)
+    return statement.audience is ScopeKind.USER and is_wish and len(statement.text) <= STANDING_CHARS
+
+
+def _sum_up(text: str, statements: Sequence[Statement], known: Known, gate: Gate, plan: Plan) -> None:
+    """One summary for a thread, told anew only when there is news; it goes no wider than any fact of it."""
+    audiences = [each.audience for each in statements] + [kind_of(key) for key, _ in plan.routed]
+    to = route(summary_audience(audiences), known.origin)
+    if to is None or not known.ground.supports(text):
+        plan.refused["summary"] += 1
+        return
+    last = known.summaries.get(to.scope_key)
+    is_news = plan.has_news() or (last is None and not plan.restated and not plan.routed)
+    if not is_news or known.same(text, to.scope_key) is not None:
+        return
+    if to.is_narrowed:
+        plan.narrowed[f"{known.origin.visibility}_summary"] += 1
+    turn = known.turn
+    candidate = MemoryCandidate(
+        "summary", text, turn.thread_key, source_run_id=turn.run_id, supersedes=last.id if last else None
+    )
+    (plan.held if gate.is_instruction(text) else plan.routed).append((to.scope_key, candidate))
+
+
+def _batches(routed: Sequence[tuple[str, MemoryCandidate]]) -> tuple[Batch, ...]:
+    """One for each scope, in the order they were first named."""
+    keys = dict.fromkeys(key for key, _ in routed)
+    return tuple(Batch(key, tuple(each for to, each in routed if to == key)) for key in keys)

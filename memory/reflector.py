@@ -1,0 +1,194 @@
+"""The write path: one look at a finished turn, one call of a model, one write for each scope (sections 9 to 14)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import structlog
+
+from memory.existing import Existence, Existing
+from memory.extracted import Answer, Unusable, read_answer
+from memory.extraction import Prompt, prompt_of, recent
+from memory.grounding import ground_of
+from memory.learning import Gate, Known, Plan, plan_learning, recalled_among
+from memory.occasion import unfit
+from memory.outcome import Batch, Ending, Outcome, Remembered
+from memory.record import MemoryRecord, WriteCounts
+from memory.scope import kind_of
+from memory.store import MemoryStore, StoreUnavailableError
+from memory.turn import FinishedTurn, Line
+
+REFLECTION_FINISHED = "reflection_finished"
+
+DEADLINE_S = 60.0
+"""No extraction takes longer."""
+LATEST = 20
+"""Others may write while the new records are looked for by their run."""
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class ExtractionError(Exception):
+    """The model brought no answer. Its text names no words of the conversation."""
+
+
+class Extractor(Protocol):
+    """Asks the extracting model, once. Adapters: a model provider of the bot, a script in tests."""
+
+    async def __call__(self, prompt: Prompt) -> Answer:
+        """The whole answer. Raises ``ExtractionError`` when there is none; makes no retry of its own."""
+        ...
+
+
+class Review(Protocol):
+    """Takes in what looks like an instruction, for a person to decide about."""
+
+    async def hand_in(self, turn: FinishedTurn, batches: Sequence[Batch]) -> None:
+        """Keep what would have been written where. Raises ``StoreUnavailableError`` when it cannot."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What decides about texts. Pure."""
+
+    redact: Callable[[str], str]
+    gate: Gate
+
+
+class Reflector:
+    """Looks at finished turns. Makes one call of ``extractor`` for each, and never raises for what it cannot do."""
+
+    def __init__(
+        self, store: MemoryStore, extractor: Extractor, existence: Existence, rules: Rules, review: Review | None = None
+    ) -> None:
+        self._store = store
+        self._extractor = extractor
+        self._existence = existence
+        self._rules = rules
+        self._review = review
+        self.deadline_s = DEADLINE_S
+
+    async def reflect(self, turn: FinishedTurn, earlier: Sequence[Line] = ()) -> Outcome:
+        """Learn from ``turn``. ``earlier`` is what the thread had said before, oldest first, as far as it is at hand.
+
+        Ends in one line of the log, with counts and reasons and no words.
+        """
+        outcome = await self._reflected(turn, earlier)
+        _tell(turn.run_id, outcome)
+        return outcome
+
+    async def write_again(self, run_id: str, batches: Sequence[Batch]) -> Outcome:
+        """Write what an earlier pass of the run could not. Asks no model."""
+        outcome = await self._written(run_id, batches)
+        _tell(run_id, outcome)
+        return outcome
+
+    async def _reflected(self, turn: FinishedTurn, earlier: Sequence[Line]) -> Outcome:
+        reason = unfit(turn)
+        if reason is not None:
+            return Outcome(Ending.SKIPPED, reason)
+        lines = await asyncio.to_thread(recent, [*earlier, *turn.lines], self._rules.redact)
+        existing = await self._existence.of(turn, lines)
+        if existing.scopes == 0:
+            return Outcome(Ending.SKIPPED, "no_scope")
+        if existing.unread == existing.scopes:
+            return Outcome(Ending.FAILED, "store")
+        prompt = await asyncio.to_thread(prompt_of, turn, lines, existing.records, self._rules.redact)
+        try:
+            async with asyncio.timeout(self.deadline_s):
+                answer = await self._extractor(prompt)
+        except (ExtractionError, TimeoutError) as fault:
+            return Outcome(Ending.FAILED, "timeout" if isinstance(fault, TimeoutError) else "model")
+        return await self._learned(turn, lines, existing, answer)
+
+    async def _learned(self, turn: FinishedTurn, lines: Sequence[Line], existing: Existing, answer: Answer) -> Outcome:
+        decided = await asyncio.to_thread(self._decide, turn, lines, existing, answer)
+        if isinstance(decided, Unusable):
+            return Outcome(Ending.REJECTED, decided)
+        offered, plan = decided
+        written = await self._written(turn.run_id, plan.batches())
+        return replace(
+            written,
+            offered=offered,
+            refused=dict(plan.refused),
+            restated=plan.restated + written.restated,
+            review=len(plan.held),
+            narrowed=dict(plan.narrowed),
+            unreviewed=await self._handed_in(turn, plan.held_batches()),
+        )
+
+    def _decide(
+        self, turn: FinishedTurn, lines: Sequence[Line], existing: Existing, answer: Answer
+    ) -> tuple[int, Plan] | Unusable:
+        extracted = read_answer(answer, {record.id for record in existing.records}, self._rules.redact)
+        if isinstance(extracted, Unusable):
+            return extracted
+        ground = ground_of(lines, recalled_among(existing.records, turn), turn.ended_at)
+        known = Known(turn, ground, existing.records, existing.summaries)
+        return extracted.offered, plan_learning(extracted, known, self._rules.gate)
+
+    async def _written(self, run_id: str, batches: Sequence[Batch]) -> Outcome:
+        """Each scope by itself: one that cannot be written takes nothing from the others."""
+        remembered: list[Remembered] = []
+        unwritten: list[Batch] = []
+        for batch in batches:
+            try:
+                counts = await self._store.write(batch.scope_key, batch.candidates)
+            except StoreUnavailableError:
+                unwritten.append(batch)
+            else:
+                remembered.append(await self._remembered(run_id, batch, counts))
+        again = sum(each.counts.restated + each.counts.deduped for each in remembered)
+        ending = Ending.WRITTEN if remembered else Ending.FAILED if unwritten else Ending.NOTHING
+        reason = "store" if unwritten else None
+        return Outcome(ending, reason, restated=again, remembered=tuple(remembered), unwritten=tuple(unwritten))
+
+    async def _remembered(self, run_id: str, batch: Batch, counts: WriteCounts) -> Remembered:
+        new = await self._new_records(run_id, batch, counts.inserted) if counts.inserted else []
+        return Remembered(
+            batch.scope_key,
+            kind_of(batch.scope_key),
+            counts,
+            tuple(record.id for record in new),
+            tuple(record.id for record in new if record.is_standing),
+        )
+
+    async def _new_records(self, run_id: str, batch: Batch, inserted: int) -> list[MemoryRecord]:
+        """The records this batch made, oldest first; none when the store cannot tell any more."""
+        texts = {candidate.text for candidate in batch.candidates}
+        try:
+            latest = await self._store.list(batch.scope_key, inserted + LATEST)
+        except StoreUnavailableError:
+            return []
+        own = [record for record in latest if record.source_run_id == run_id and record.text in texts]
+        return own[:inserted][::-1]
+
+    async def _handed_in(self, turn: FinishedTurn, held: Sequence[Batch]) -> tuple[Batch, ...]:
+        """What waits for a person and could not be handed to anybody."""
+        if not held or self._review is None:
+            return ()
+        try:
+            await self._review.hand_in(turn, held)
+        except StoreUnavailableError:
+            return tuple(held)
+        return ()
+
+
+def _tell(run_id: str, outcome: Outcome) -> None:
+    _log.info(
+        REFLECTION_FINISHED,
+        run=run_id,
+        ending=outcome.ending,
+        reason=outcome.reason,
+        offered=outcome.offered,
+        inserted=outcome.learned,
+        restated=outcome.restated,
+        superseded=sum(each.counts.superseded for each in outcome.remembered),
+        evicted=sum(each.counts.evicted for each in outcome.remembered),
+        refused=dict(outcome.refused),
+        narrowed=dict(outcome.narrowed),
+        review=outcome.review,
+        unwritten_scopes=len(outcome.unwritten),
+    )
