@@ -20,7 +20,7 @@ class Ending(StrEnum):
     REJECTED = "rejected"
     """The model's answer was of no use; ``reason`` tells why."""
     FAILED = "failed"
-    """The model or the store could not be used; ``reason`` tells which. The same turn may be tried again."""
+    """The model or the store could not be used; ``reason`` tells which."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from memory.grounding import ground_of
 from memory.learning import Gate, Known, Plan, plan_learning, recalled_among
 from memory.occasion import unfit
 from memory.outcome import Batch, Ending, Outcome, Remembered
+from memory.ranker import Ranker
 from memory.record import MemoryRecord, WriteCounts
 from memory.scope import kind_of
 from memory.store import MemoryStore, StoreUnavailableError
@@ -21,6 +22,8 @@ from memory.turn import FinishedTurn, Line
 
 REFLECTION_FINISHED = "reflection_finished"
 
+UNREADABLE = "store_unreadable"
+"""No scope could be looked into, so no model was asked: the turn may be looked at again at no double cost."""
 DEADLINE_S = 60.0
 """No extraction takes longer."""
 LATEST = 20
@@ -41,6 +44,14 @@ class Extractor(Protocol):
         ...
 
 
+class Thread(Protocol):
+    """What a conversation had said before a turn. Adapters: the bot's transcripts, a list in tests."""
+
+    async def before(self, turn: FinishedTurn) -> Sequence[Line]:
+        """Oldest first, as far as it can be told; its end is what counts. Never raises."""
+        ...
+
+
 class Review(Protocol):
     """Takes in what looks like an instruction, for a person to decide about."""
 
@@ -51,53 +62,60 @@ class Review(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides about texts. Pure."""
+    """What decides about texts, purely, and how long an extraction may take."""
 
     redact: Callable[[str], str]
     gate: Gate
+    deadline_s: float = DEADLINE_S
 
 
 class Reflector:
     """Looks at finished turns. Makes one call of ``extractor`` for each, and never raises for what it cannot do."""
 
     def __init__(
-        self, store: MemoryStore, extractor: Extractor, existence: Existence, rules: Rules, review: Review | None = None
+        self,
+        store: MemoryStore,
+        extractor: Extractor,
+        ranker: Ranker,
+        rules: Rules,
+        *,
+        thread: Thread | None = None,
+        review: Review | None = None,
     ) -> None:
+        """Without ``review`` what looks like an instruction is counted and not kept."""
         self._store = store
         self._extractor = extractor
-        self._existence = existence
+        self._existence = Existence(store, ranker)
         self._rules = rules
+        self._thread = thread
         self._review = review
-        self.deadline_s = DEADLINE_S
 
-    async def reflect(self, turn: FinishedTurn, earlier: Sequence[Line] = ()) -> Outcome:
-        """Learn from ``turn``. ``earlier`` is what the thread had said before, oldest first, as far as it is at hand.
-
-        Ends in one line of the log, with counts and reasons and no words.
-        """
-        outcome = await self._reflected(turn, earlier)
+    async def reflect(self, turn: FinishedTurn) -> Outcome:
+        """Learn from ``turn``. Ends in one line of the log, with counts and reasons and no words."""
+        outcome = await self._reflected(turn)
         _tell(turn.run_id, outcome)
         return outcome
 
-    async def write_again(self, run_id: str, batches: Sequence[Batch]) -> Outcome:
-        """Write what an earlier pass of the run could not. Asks no model."""
-        outcome = await self._written(run_id, batches)
-        _tell(run_id, outcome)
+    async def write_again(self, turn: FinishedTurn, unwritten: Sequence[Batch]) -> Outcome:
+        """Write what an earlier look at ``turn`` could not. Asks no model, and ends in one line of the log too."""
+        outcome = await self._written(turn.run_id, unwritten)
+        _tell(turn.run_id, outcome)
         return outcome
 
-    async def _reflected(self, turn: FinishedTurn, earlier: Sequence[Line]) -> Outcome:
+    async def _reflected(self, turn: FinishedTurn) -> Outcome:
         reason = unfit(turn)
         if reason is not None:
             return Outcome(Ending.SKIPPED, reason)
+        earlier = await self._thread.before(turn) if self._thread is not None else ()
         lines = await asyncio.to_thread(recent, [*earlier, *turn.lines], self._rules.redact)
         existing = await self._existence.of(turn, lines)
         if existing.scopes == 0:
             return Outcome(Ending.SKIPPED, "no_scope")
         if existing.unread == existing.scopes:
-            return Outcome(Ending.FAILED, "store")
+            return Outcome(Ending.FAILED, UNREADABLE)
         prompt = await asyncio.to_thread(prompt_of, turn, lines, existing.records, self._rules.redact)
         try:
-            async with asyncio.timeout(self.deadline_s):
+            async with asyncio.timeout(self._rules.deadline_s):
                 answer = await self._extractor(prompt)
         except (ExtractionError, TimeoutError) as fault:
             return Outcome(Ending.FAILED, "timeout" if isinstance(fault, TimeoutError) else "model")

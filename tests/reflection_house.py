@@ -10,7 +10,6 @@ from typing import Any
 
 from app.agents.providers.base import ModelRequest, Turn
 from app.agents.providers.offline_extraction import extraction_answer, is_extraction
-from memory.existing import Existence
 from memory.extracted import Answer
 from memory.extraction import Prompt
 from memory.outcome import Batch
@@ -150,8 +149,25 @@ class Faulty(InProcessStore):
         return await super().list(scope_key, limit, **narrowing)
 
 
-def a_reflector(store: MemoryStore, extractor: Any, review: Review | None = None) -> Reflector:
-    return Reflector(store, extractor, Existence(store, RelevanceRanker()), RULES, review)
+class Before:
+    """What a thread had said before."""
+
+    def __init__(self, *lines: Line) -> None:
+        self._lines = lines
+
+    async def before(self, turn: FinishedTurn) -> Sequence[Line]:
+        return self._lines
+
+
+def a_reflector(
+    store: MemoryStore,
+    extractor: Any,
+    *,
+    thread: Before | None = None,
+    review: Review | None = None,
+    rules: Rules = RULES,
+) -> Reflector:
+    return Reflector(store, extractor, RelevanceRanker(), rules, thread=thread, review=review)
 
 
 def a_store() -> Faulty:
