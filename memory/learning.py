@@ -4,10 +4,9 @@ Specification, sections 13, 14 and 23.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 from memory.cues import STANDING_CHARS, wishes_for_good
 from memory.extracted import Extracted, Statement
@@ -28,16 +27,20 @@ NO_SCOPE = "no_scope"
 SURPLUS = "surplus"
 
 
-class Gate(Protocol):
-    """What texts are refused. Pure."""
+EXTRACTION_S = 60.0
+"""No extraction takes longer."""
 
-    def noise(self, text: str) -> str | None:
-        """Why it is not worth remembering, as a token for a log line."""
-        ...
 
-    def is_instruction(self, text: str) -> bool:
-        """Whether it tells the assistant what to do and must wait for a person."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What decides about texts, purely, and how long an extraction may take."""
+
+    redact: Callable[[str], str]
+    is_noise: Callable[[str], str | None]
+    """Why a text is not worth remembering, as a token for a log line."""
+    looks_like_instruction: Callable[[str], bool]
+    """Whether it must wait for a person."""
+    extraction_s: float = EXTRACTION_S
 
 
 @dataclass(frozen=True)
@@ -99,30 +102,30 @@ class Plan:
         return any(not candidate.restates for _, candidate in self.routed)
 
 
-def plan_learning(extracted: Extracted, known: Known, gate: Gate) -> Plan:
+def plan_learning(extracted: Extracted, known: Known, rules: Rules) -> Plan:
     """What becomes of each fact, in the model's order, and then of the summary."""
     plan = Plan()
     unheard: list[str] = []
     for statement in extracted.statements:
-        reason = _refusal(statement, known, gate, unheard)
+        reason = _refusal(statement, known, rules, unheard)
         if reason is None and len(plan.routed) + len(plan.held) >= MOST_FACTS:
             reason = SURPLUS
         if reason is not None:
             plan.refused[reason] += 1
             continue
         unheard.append(statement.text)
-        _place(statement, known, gate, plan)
+        _place(statement, known, rules, plan)
     plan.refused.update({"unusable": extracted.offered - len(extracted.statements)})
     plan.refused = +plan.refused
     if extracted.summary is not None:
-        _sum_up(extracted.summary, extracted.statements, known, gate, plan)
+        _sum_up(extracted.summary, extracted.statements, known, rules, plan)
     return plan
 
 
-def _refusal(statement: Statement, known: Known, gate: Gate, earlier: Sequence[str]) -> str | None:
+def _refusal(statement: Statement, known: Known, rules: Rules, earlier: Sequence[str]) -> str | None:
     if statement.text.casefold() in (text.casefold() for text in earlier):
         return REPEATED
-    noise = gate.noise(statement.text)
+    noise = rules.is_noise(statement.text)
     if noise is not None:
         return noise
     if not known.ground.supports(statement.text):
@@ -142,7 +145,7 @@ def _target(statement: Statement, known: Known) -> str | None:
     return known.scope_of.get(statement.supersedes or statement.restates or "")
 
 
-def _place(statement: Statement, known: Known, gate: Gate, plan: Plan) -> None:
+def _place(statement: Statement, known: Known, rules: Rules, plan: Plan) -> None:
     if statement.restates in {record.id for record in known.recalled} or _echoes(statement, known):
         plan.restated += 1
         return
@@ -152,14 +155,14 @@ def _place(statement: Statement, known: Known, gate: Gate, plan: Plan) -> None:
     elif statement.restates and not statement.supersedes and not to.keeps_pointer:
         plan.restated += 1
     else:
-        _write_down(statement, to, known, gate, plan)
+        _write_down(statement, to, known, rules, plan)
 
 
-def _write_down(statement: Statement, to: Route, known: Known, gate: Gate, plan: Plan) -> None:
+def _write_down(statement: Statement, to: Route, known: Known, rules: Rules, plan: Plan) -> None:
     if to.is_narrowed:
         plan.narrowed[f"{known.origin.visibility}_{statement.audience}"] += 1
     candidate = _candidate(statement, to, known)
-    if gate.is_instruction(statement.text):
+    if rules.looks_like_instruction(statement.text):
         plan.held.append((to.scope_key, candidate))
     else:
         plan.routed.append((to.scope_key, candidate))
@@ -197,7 +200,7 @@ def _is_standing(statement: Statement, said: Sentence | None) -> bool:
     return statement.audience is ScopeKind.USER and is_wish and len(statement.text) <= STANDING_CHARS
 
 
-def _sum_up(text: str, statements: Sequence[Statement], known: Known, gate: Gate, plan: Plan) -> None:
+def _sum_up(text: str, statements: Sequence[Statement], known: Known, rules: Rules, plan: Plan) -> None:
     """One summary for a thread, told anew only when there is news; it goes no wider than any fact of it."""
     audiences = [each.audience for each in statements] + [kind_of(key) for key, _ in plan.routed]
     to = route(summary_audience(audiences), known.origin)
@@ -214,7 +217,7 @@ def _sum_up(text: str, statements: Sequence[Statement], known: Known, gate: Gate
     candidate = MemoryCandidate(
         "summary", text, turn.thread_key, source_run_id=turn.run_id, supersedes=last.id if last else None
     )
-    (plan.held if gate.is_instruction(text) else plan.routed).append((to.scope_key, candidate))
+    (plan.held if rules.looks_like_instruction(text) else plan.routed).append((to.scope_key, candidate))
 
 
 def _batches(routed: Sequence[tuple[str, MemoryCandidate]]) -> tuple[Batch, ...]:

@@ -1,8 +1,8 @@
 """The write path: one look at a finished turn, one call of a model, one write for each scope (sections 9 to 14)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import structlog
@@ -11,7 +11,7 @@ from memory.existing import Existence, Existing
 from memory.extracted import Answer, Unusable, read_answer
 from memory.extraction import Prompt, prompt_of, recent
 from memory.grounding import ground_of
-from memory.learning import Gate, Known, Plan, plan_learning, recalled_among
+from memory.learning import Known, Plan, Rules, plan_learning, recalled_among
 from memory.occasion import unfit
 from memory.outcome import Batch, Ending, Outcome, Remembered
 from memory.ranker import Ranker
@@ -24,8 +24,6 @@ REFLECTION_FINISHED = "reflection_finished"
 
 UNREADABLE = "store_unreadable"
 """No scope could be looked into, so no model was asked: the turn may be looked at again at no double cost."""
-DEADLINE_S = 60.0
-"""No extraction takes longer."""
 LATEST = 20
 """Others may write while the new records are looked for by their run."""
 
@@ -58,15 +56,6 @@ class Review(Protocol):
     async def hand_in(self, turn: FinishedTurn, batches: Sequence[Batch]) -> None:
         """Keep what would have been written where. Raises ``StoreUnavailableError`` when it cannot."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What decides about texts, purely, and how long an extraction may take."""
-
-    redact: Callable[[str], str]
-    gate: Gate
-    deadline_s: float = DEADLINE_S
 
 
 class Reflector:
@@ -115,7 +104,7 @@ class Reflector:
             return Outcome(Ending.FAILED, UNREADABLE)
         prompt = await asyncio.to_thread(prompt_of, turn, lines, existing.records, self._rules.redact)
         try:
-            async with asyncio.timeout(self._rules.deadline_s):
+            async with asyncio.timeout(self._rules.extraction_s):
                 answer = await self._extractor(prompt)
         except (ExtractionError, TimeoutError) as fault:
             return Outcome(Ending.FAILED, "timeout" if isinstance(fault, TimeoutError) else "model")
@@ -145,7 +134,7 @@ class Reflector:
             return extracted
         ground = ground_of(lines, recalled_among(existing.records, turn), turn.ended_at)
         known = Known(turn, ground, existing.records, existing.summaries)
-        return extracted.offered, plan_learning(extracted, known, self._rules.gate)
+        return extracted.offered, plan_learning(extracted, known, self._rules)
 
     async def _written(self, run_id: str, batches: Sequence[Batch]) -> Outcome:
         """Each scope by itself: one that cannot be written takes nothing from the others."""

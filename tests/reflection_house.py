@@ -12,9 +12,10 @@ from app.agents.providers.base import ModelRequest, Turn
 from app.agents.providers.offline_extraction import extraction_answer, is_extraction
 from memory.extracted import Answer
 from memory.extraction import Prompt
+from memory.learning import Rules
 from memory.outcome import Batch
 from memory.record import MemoryCandidate, MemoryRecord, WriteCounts
-from memory.reflector import ExtractionError, Reflector, Review, Rules
+from memory.reflector import ExtractionError, Reflector, Review
 from memory.relevance import RelevanceRanker
 from memory.store import MemoryStore, StoreUnavailableError
 from memory.stores.inprocess import InProcessStore
@@ -32,17 +33,17 @@ def redacted(text: str) -> str:
     return re.sub(r"sk-live-\w+", "[redacted]", plain)
 
 
-class PlainGate:
-    """Refuses what names a pull request; holds what orders the assistant about."""
-
-    def noise(self, text: str) -> str | None:
-        return "status" if re.search(r"\bPR #?\d+", text) else None
-
-    def is_instruction(self, text: str) -> bool:
-        return "ignore" in text.lower()
+def noise(text: str) -> str | None:
+    """Refuses what names a pull request."""
+    return "status" if re.search(r"\bPR #?\d+", text) else None
 
 
-RULES = Rules(redacted, PlainGate())
+def orders_about(text: str) -> bool:
+    """Holds what orders the assistant about."""
+    return "ignore" in text.lower()
+
+
+RULES = Rules(redacted, noise, orders_about)
 
 
 def said(text: str, who: str = "U1", *, at: datetime = NOON, source: Source = "said") -> Line:
