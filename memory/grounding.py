@@ -37,6 +37,8 @@ utilisateur équipe préfère veut utilise toujours usuario equipo prefiere quie
 """
 """Words a statement is put into and nobody needs to have said."""
 _RECALLED = re.compile(rf"(?:Background memory for [^\n]*\n)?{FENCE_OPEN}.*?(?:{FENCE_CLOSE}|\Z)", re.DOTALL)
+_MARK = re.compile("«[a-z-]{1,20}»")
+"""What redaction leaves of a secret."""
 _DATE = re.compile(r"(?<![\d-])\d{4}-\d{2}-\d{2}(?![\d-])")
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:://|[./@:_\\-])+[A-Za-z0-9]+)*")
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
@@ -112,8 +114,8 @@ def ground_of(lines: Sequence[Line], recalled: Sequence[MemoryRecord], at: datet
 
 
 def telling(text: str) -> list[str]:
-    """The terms of ``text`` without dates and without the words statements are put into."""
-    return [term for term in query_terms(_DATE.sub(" ", text)) if term not in _framing()]
+    """The terms of ``text`` without dates, what is left of secrets, and the words statements are put into."""
+    return [term for term in query_terms(_DATE.sub(" ", _MARK.sub(" ", text))) if term not in _framing()]
 
 
 @cache

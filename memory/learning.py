@@ -105,15 +105,15 @@ class Plan:
 def plan_learning(extracted: Extracted, known: Known, rules: Rules) -> Plan:
     """What becomes of each fact, in the model's order, and then of the summary."""
     plan = Plan()
-    unheard: list[str] = []
+    earlier: list[str] = []
     for statement in extracted.statements:
-        reason = _refusal(statement, known, rules, unheard)
+        reason = _refusal(statement, known, rules, earlier)
         if reason is None and len(plan.routed) + len(plan.held) >= MOST_FACTS:
             reason = SURPLUS
         if reason is not None:
             plan.refused[reason] += 1
             continue
-        unheard.append(statement.text)
+        earlier.append(statement.text)
         _place(statement, known, rules, plan)
     plan.refused.update({"unusable": extracted.offered - len(extracted.statements)})
     plan.refused = +plan.refused
@@ -123,14 +123,15 @@ def plan_learning(extracted: Extracted, known: Known, rules: Rules) -> Plan:
 
 
 def _refusal(statement: Statement, known: Known, rules: Rules, earlier: Sequence[str]) -> str | None:
-    if statement.text.casefold() in (text.casefold() for text in earlier):
+    """Why nobody learns it. What is shaped like an order is not asked whether it is worth keeping: a person is."""
+    text = statement.text
+    if text.casefold() in (each.casefold() for each in earlier):
         return REPEATED
-    noise = rules.is_noise(statement.text)
-    if noise is not None:
-        return noise
-    if not known.ground.supports(statement.text):
+    if not known.ground.supports(text):
         return UNSAID
-    return None if _ground(statement, known).supports(statement.text) else SAID_BY_OTHERS
+    if not _ground(statement, known).supports(text):
+        return SAID_BY_OTHERS
+    return None if rules.looks_like_instruction(text) else rules.is_noise(text)
 
 
 def _ground(statement: Statement, known: Known) -> Ground:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -12,9 +11,11 @@ from app.agents.providers.base import ModelRequest, Turn
 from app.agents.providers.offline_extraction import extraction_answer, is_extraction
 from memory.extracted import Answer
 from memory.extraction import Prompt
+from memory.gate import is_noise, looks_like_instruction
 from memory.learning import Rules
 from memory.outcome import Batch
 from memory.record import MemoryCandidate, MemoryRecord, WriteCounts
+from memory.redact import redact
 from memory.reflector import ExtractionError, Reflector, Review
 from memory.relevance import RelevanceRanker
 from memory.store import MemoryStore, StoreUnavailableError
@@ -27,23 +28,7 @@ THREAD = "slack:C1:1.0"
 SECRET = "sk-live-4f9a8b7c6d5e4f3a2b1c"
 
 
-def redacted(text: str) -> str:
-    """Stands in for the secret scanner: it knows one kind of key, and private keys of many lines."""
-    plain = re.sub(r"-----BEGIN [A-Z ]*KEY-----.*?(?:-----END [A-Z ]*KEY-----|\Z)", "[redacted]", text, flags=re.DOTALL)
-    return re.sub(r"sk-live-\w+", "[redacted]", plain)
-
-
-def noise(text: str) -> str | None:
-    """Refuses what names a pull request."""
-    return "status" if re.search(r"\bPR #?\d+", text) else None
-
-
-def orders_about(text: str) -> bool:
-    """Holds what orders the assistant about."""
-    return "ignore" in text.lower()
-
-
-RULES = Rules(redacted, noise, orders_about)
+RULES = Rules(redact, is_noise, looks_like_instruction)
 
 
 def said(text: str, who: str = "U1", *, at: datetime = NOON, source: Source = "said") -> Line:

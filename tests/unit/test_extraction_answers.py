@@ -18,14 +18,15 @@ from memory.extracted import (
     Unusable,
     read_answer,
 )
+from memory.redact import redact
 from memory.scope import ScopeKind
-from tests.reflection_house import SECRET, a_fact, answer_of, redacted
+from tests.reflection_house import SECRET, a_fact, answer_of
 
 SHOWN = {"mem:org:acme:1", "mem:user:slack:U1:2"}
 
 
 def read(text: str, *, is_cut: bool = False) -> Extracted | Unusable:
-    return read_answer(Answer(text, is_cut=is_cut), SHOWN, redacted)
+    return read_answer(Answer(text, is_cut=is_cut), SHOWN, redact)
 
 
 def facts_of(*facts: dict[str, object], summary: object = None) -> Extracted:
@@ -173,8 +174,8 @@ def test_only_true_is_a_hint_at_a_standing_wish(hint: object) -> None:
 
 def test_secrets_leave_facts_and_summaries() -> None:
     extracted = facts_of(a_fact(f"The key is {SECRET} now."), summary=f"Key {SECRET}")
-    assert extracted.statements[0].text == "The key is [redacted] now."
-    assert extracted.summary == "Key [redacted]"
+    assert extracted.statements[0].text == "The key is «openai-key» now."
+    assert extracted.summary == "Key «openai-key»"
 
 
 def test_escapes_that_the_model_gives_back_are_undone_once() -> None:

@@ -45,6 +45,7 @@ def test_a_distilled_sentence_stands_on_what_somebody_said(words: str, fact: str
         ("we deploy on port 80", "We deploy on port 8080."),
         ("read the settings file", "The settings file is etc/acme/settings."),
         ("let us talk", "This user prefers it."),
+        ("«private-key» and «aws-key»", "«private-key»"),
     ],
 )
 def test_what_nobody_said_has_no_ground(words: str, fact: str) -> None:
