@@ -142,21 +142,15 @@ def _cut(message: Sequence[str], left: int) -> list[str]:
     time, first, *rest = message
     name, _, words = first.partition(": ")
     head = [time, f"{name}: (beginning left out)"]
-    room = left - sum(len(each) + 1 for each in head) - len("> \n")
+    room = left - sum(len(each) + 1 for each in head) - len("> ")
     if room <= 0:
         return []
     return [*head, *_ends([words, *(each.removeprefix("> ") for each in rest)], room)]
 
 
 def _ends(words: Sequence[str], room: int) -> list[str]:
-    kept: list[str] = []
-    for each in reversed(words):
-        end = each[-room:]
-        kept.append(f"> {end}")
-        room -= len(end) + len("> \n")
-        if len(end) < len(each) or room <= 0:
-            break
-    return kept[::-1]
+    first, *rest = "\n".join(f"> {each}" for each in words)[-room:].split("\n")
+    return [f"> {first.lstrip('> ')}", *rest]
 
 
 def _message(line: Line) -> Iterator[str]:
