@@ -48,6 +48,11 @@ class Application:
         """Whether messages reach the bot."""
         return self._socket is None or self._socket.is_connected
 
+    @property
+    def busy(self) -> int:
+        """Turns, reflections and deliveries under way, counted together."""
+        return len(self._continuity.background)
+
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[int]:
         """Take messages while the body runs; yields the HTTP port. Ends by finishing what was accepted.

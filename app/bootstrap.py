@@ -10,6 +10,7 @@ from app.application import Application
 from app.background import Background
 from app.bootstrap_commands import registry_of
 from app.bootstrap_memory import open_memory
+from app.bootstrap_reflecting import learning_of
 from app.bootstrap_slack import application_of, open_slack, revealed
 from app.bootstrap_state import State, open_state
 from app.bootstrap_talking import Talking, defaults_of, limits_of
@@ -57,7 +58,14 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
         registry = commands or registry_of(
             settings, remembering.store, slack.authority, status, clock, talking.commands()
         )
-        ports = talking.ports(slack.authority, registry, remembering.recall, slack.places, reflection)
+        learning = learning_of(settings, state, remembering.store, models, clock, background)
+        ports = talking.ports(
+            slack.authority,
+            registry,
+            remembering.recall,
+            slack.places,
+            reflection or (learning.reflecting if learning is not None else None),
+        )
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)
         dispatcher = Dispatcher(ports, limits_of(settings), talking.fitting())
         recovering = Recovering(
@@ -67,10 +75,18 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
             clock,
             freshness_s=settings.sessions.resume_freshness_s,
         )
+        jobs = [learning.job()] if learning is not None else []
         continuity = Continuity(
-            dispatcher, state.journal, recovering, background, settings.limits.drain_s, talking.housekeeping().run
+            dispatcher,
+            state.journal,
+            recovering,
+            background,
+            settings.limits.drain_s,
+            housekeeping=talking.housekeeping(*jobs).run,
+            learning=learning.reflecting.started if learning is not None else None,
         )
-        application = application_of(settings, slack, continuity, registry, background, bearers)
+        notices = learning.notices if learning is not None else None
+        application = application_of(settings, slack, continuity, registry, bearers, notices)
         status.watch(application)
         yield application
 

@@ -32,6 +32,7 @@ from app.slack.names import Names
 from app.slack.routes import slack_routes
 from app.slack.slash import Slash
 from app.slack.socket import SlackSocket
+from app.slack.undo import TakesBack, Undo
 from app.slack.visibility import SlackPlaces
 from commands.ports import Decision
 from commands.registry import Registry
@@ -76,15 +77,16 @@ def application_of(
     side: SlackSide,
     continuity: Continuity,
     registry: Registry,
-    background: Background,
     bearers: Bearers,
+    notices: TakesBack | None = None,
 ) -> Application:
-    slack, dispatcher = settings.slack, continuity.dispatcher
+    slack, dispatcher, background = settings.slack, continuity.dispatcher, continuity.background
     is_posted_to = slack.mode == "http"
+    undo = None if notices is None else Undo(notices)
     slash = Slash(registry, background.spawn, side.places)
     bolt = bolt_app(
         side.workspace.identity,
-        Listeners(side.workspace, dispatcher, background, slash=slash, places=side.places),
+        Listeners(side.workspace, dispatcher, background, slash=slash, undo=undo, places=side.places),
         bot_token=revealed(slack.bot_token) or "",
         signing_secret=revealed(slack.signing_secret) if is_posted_to else None,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.clock import Clock
 from app.dispatch.journal import Journal
 from app.dispatch.keying import Keying
+from app.dispatch.reflecting import PendingReflections
 from app.sessions.cache import ConversationCache
 from app.sessions.cached_transcripts import CachedTranscripts
 from app.sessions.key import KeyRules
@@ -17,6 +18,7 @@ from app.state.lock import holding
 from app.state.opening import default_url, open_database
 from app.state.preferences import StatePreferences
 from app.state.receipts import StateReceipts
+from app.state.reflections import StateReflections
 from app.state.sessions import StateSessions
 from app.state.usage import StateUsage
 from config.settings import Settings
@@ -33,6 +35,7 @@ class State:
     preferences: StatePreferences
     receipts: StateReceipts
     usage: Usage
+    reflections: PendingReflections
     keying: Keying
 
 
@@ -60,6 +63,7 @@ async def open_state(settings: Settings, clock: Clock, *, is_bot: bool) -> Async
             preferences=StatePreferences(database, clock.now),
             receipts=StateReceipts(database),
             usage=StateUsage(database),
+            reflections=StateReflections(database, clock),
             keying=keying,
         )
 

@@ -109,7 +109,7 @@ class Talking:
         ports = CompressorPorts(state.sessions, summariser, self._background, clock)
         return Compressor(ports, Policy(compression.protect_first, compression.protect_last))
 
-    def housekeeping(self) -> Housekeeping:
+    def housekeeping(self, *more: Job) -> Housekeeping:
         state, cache, sessions = self._state, self._state.cache, self._settings.sessions
         kept = sessions.cache
         rules = PressureRules(kept.memory_high_mb, kept.max_evictions_per_pass, kept.protect_recent)
@@ -118,6 +118,7 @@ class Talking:
             Job("conversations_shed", PASS_S, PressurePass(cache, MemoryGauge(), rules).run),
             *pruning(state.sessions, sessions.max_age_days, lambda: self.lines.keys),
             Job("messages_pruned", PRUNE_S, state.journal.prune),
+            *more,
         ]
         return Housekeeping(jobs, self._clock)
 

@@ -26,6 +26,8 @@ class Continuity:
     background: Background
     drain_s: float
     housekeeping: Callable[[], Coroutine[Any, Any, None]] | None = None
+    learning: Callable[[], Coroutine[Any, Any, None]] | None = None
+    """Takes up what the last process did not come to learn."""
 
     @asynccontextmanager
     async def kept(self) -> AsyncGenerator[None]:
@@ -35,6 +37,8 @@ class Continuity:
         next process.
         """
         await self.recovering.run(self.background.spawn)
+        if self.learning is not None:
+            await self.learning()
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(beside(self.dispatcher.redelivery.run(), name="redelivery"))
             if self.housekeeping is not None:

@@ -83,7 +83,7 @@ Tell = Callable[[FinishedTurn, Outcome, Chat], Awaitable[None]]
 
 
 class Reflecting:
-    """Implements ``memory.reflection.Reflection``. A turn costs at most one model call, whatever happens to it."""
+    """Implements ``app.dispatch.ports.Reflection``. A turn costs at most one model call, whatever happens to it."""
 
     def __init__(
         self, pending: PendingReflections, reflector: Reflects, clock: Clock, spawn: Spawn, tell: Tell

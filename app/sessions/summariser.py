@@ -2,18 +2,17 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 import structlog
 
-from app.agents.pricing import Price, cost, tokens_of
-from app.agents.providers.base import Completed, ModelProvider, ModelRequest, StopReason
-from app.agents.providers.base import Usage as CallUsage
+from app.agents.asking import WholeAnswer
+from app.agents.pricing import Price, cost
+from app.agents.providers.base import ModelProvider, ModelRequest, StopReason
 from app.clock import Clock
-from app.errors import ModelError, ModelUnreachableError, PromptTooLongError
+from app.errors import ModelError, PromptTooLongError
 from app.sessions.entry import SessionId, SessionKey, Tokens
 from app.sessions.usage import Run, Task, Usage
 
@@ -77,11 +76,11 @@ class Summariser:
     async def summarise(self, model: Model, request: ModelRequest, where: Conversation) -> str | NoSummary:
         """What the model wrote, never empty. Raises ``StateError``'s tree when the call cannot be accounted for."""
         started_at = self._clock.now()
-        call = _Call()
+        call = WholeAnswer()
         try:
             async with asyncio.timeout(self._timeout_s):
                 await call.make(model.provider, request)
-            found = call.summary()
+            found = _summary(call)
         except (ModelError, TimeoutError) as fault:
             found = NoSummary(type(fault).__name__, was_too_long=isinstance(fault, PromptTooLongError))
         if isinstance(found, NoSummary):
@@ -111,29 +110,8 @@ class Summariser:
         )
 
 
-class _Call:
-    """What one call has brought so far."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._end: Completed | None = None
-
-    async def make(self, provider: ModelProvider, request: ModelRequest) -> None:
-        async with aclosing(provider.stream(request)) as events:
-            async for event in events:
-                if isinstance(event, Completed):
-                    self._end = event
-                    return
-                self._pieces.append(event.text)
-        raise ModelUnreachableError("the stream ended without an end")
-
-    def summary(self) -> str | NoSummary:
-        """A summary that was cut at its limit is one; what a safety system ended is none."""
-        text = "".join(self._pieces).strip()
-        if self._end is not None and self._end.stop_reason is StopReason.REFUSAL:
-            return NoSummary("Refusal")
-        return text or NoSummary("NoText")
-
-    def tokens(self) -> Tokens:
-        """None at all when the call did not end: nobody knows how many it took."""
-        return tokens_of(self._end.usage if self._end is not None else CallUsage())
+def _summary(call: WholeAnswer) -> str | NoSummary:
+    """A summary that was cut at its limit is one; what a safety system ended is none."""
+    if call.stop_reason is StopReason.REFUSAL:
+        return NoSummary("Refusal")
+    return call.text or NoSummary("NoText")

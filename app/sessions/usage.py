@@ -15,6 +15,7 @@ class Task(StrEnum):
 
     TURN = "turn"
     COMPRESSION = "compression"
+    REFLECTION = "reflection"
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,11 @@ async def running(
         yield Bot(playground, application, provider, settings.slack.mode)
 
 
-SETTINGS = {mode: load(environ={"SWITCHBOARD_SLACK__MODE": mode}, playground=True) for mode in ("socket", "http")}
+UNTAUGHT = {"SWITCHBOARD_MEMORY__MODE": "tool"}
+"""Scripted models answer people; what looks at finished turns would take their lines."""
+SETTINGS = {
+    mode: load(environ={"SWITCHBOARD_SLACK__MODE": mode, **UNTAUGHT}, playground=True) for mode in ("socket", "http")
+}
 
 
 STATES = TemporaryDirectory(prefix="switchboard-e2e-")

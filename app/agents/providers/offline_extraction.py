@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from app.agents.providers.base import ModelRequest
@@ -22,6 +22,10 @@ LABEL = re.compile(r"^(?P<name>[^\n:<>`|]{1,60}): +(?=\S)")
 LIST_SIGN = re.compile(r"^\s*(?:[-*•>]\s+|\d+[.)]\s+)+")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 REMEMBER = re.compile(r"^(?:please )?(?:remember|note|keep in mind)(?: that|:)\s+", re.IGNORECASE)
+CORRECTION = re.compile(r"^correction: +", re.IGNORECASE)
+RECORD = re.compile(r"^- (?P<id>mem:\S+) \[[^\]\n]*\]: (?P<text>.*)$", re.MULTILINE)
+CORRECTED_WORDS = 2
+"""So many words a record has to share with what corrects it."""
 OPENER = re.compile(r"^(?:(?:so|and|but|also|ok|okay|fyi|well|yes|no|by the way|btw)\b[, ]+)+", re.IGNORECASE)
 
 PERSONAL_VERBS = {
@@ -102,6 +106,8 @@ class Fact:
     keywords: list[str]
     audience: Audience
     confidence: float = CONFIDENCE
+    supersedes: str | None = None
+    """The record it corrects."""
 
 
 def is_extraction(request: ModelRequest) -> bool:
@@ -110,9 +116,28 @@ def is_extraction(request: ModelRequest) -> bool:
 
 def extraction_answer(request: ModelRequest) -> str:
     """One JSON object: ``facts`` (objects like ``Fact``) and ``summary``, always null."""
-    found = {fact.text.lower(): fact for fact in facts(request.messages[-1].text)}
+    asked = request.messages[-1].text
+    known = records(asked)
+    found = {fact.text.lower(): _corrected(fact, known) for fact in facts(asked)}
     kept = [asdict(fact) for fact in found.values()][:MAX_FACTS]
     return json.dumps({"facts": kept, "summary": None}, ensure_ascii=False)
+
+
+def records(asked: str) -> Mapping[str, str]:
+    """What is known already, as it is shown: texts by id."""
+    return {found["id"]: found["text"] for found in RECORD.finditer(asked)}
+
+
+def _corrected(fact: Fact, known: Mapping[str, str]) -> Fact:
+    """A sentence that calls itself a correction retires the record that shares most of its words."""
+    text = CORRECTION.sub("", fact.text)
+    if text == fact.text:
+        return fact
+    words = set(fact.keywords)
+    shared = {each: len(words & set(re.findall(r"[\w'-]+", known[each].lower()))) for each in known}
+    nearest = max(shared, key=lambda each: shared[each], default=None)
+    is_near = nearest is not None and shared[nearest] >= CORRECTED_WORDS
+    return replace(_made(text, fact.audience), supersedes=nearest if is_near else None)
 
 
 def facts(conversation: str) -> Iterator[Fact]:
@@ -140,12 +165,14 @@ def _fact(sentence: str) -> Fact | None:
     if not sentence or sentence.endswith("?"):
         return None
     plain = OPENER.sub("", sentence)
-    told = REMEMBER.sub("", plain)
+    correction = CORRECTION.match(plain)
+    told = REMEMBER.sub("", CORRECTION.sub("", plain))
     personal = _personal(told)
     if personal is not None:
         return _made(personal, "user")
     if told != plain or SHARED.match(told):
-        return _made(told, _audience(told))
+        made = _made(told, _audience(told))
+        return replace(made, text=f"{correction[0]}{made.text}") if correction else made
     return None
 
 

@@ -1,0 +1,60 @@
+"""Values that a name gives away: ``password=…``, ``"api_key": "…"``, ``Token: …``, ``--secret …``, ``<password>…``."""
+
+import re
+from collections.abc import Iterator
+
+from memory.secret_marks import Found
+from memory.secret_naming import Naming, named_by
+from memory.secret_values import Value, is_said_about_one, looks_random, value_at
+
+_NAMED = re.compile(
+    r"(?P<name>[aAcCkKpPsStT](?:(?<=[kK])(?i:ey|ennwort)|(?<=[tT])(?i:oken)|(?<=[sS])(?i:ecret|ession)"
+    r"|(?<=[pP])(?i:ass(?:word|wort|wd|phrase|code)?|wd?|at)|(?<=[aA])(?i:uth|pi-?key|ccess-?key)"
+    r"|(?<=[cC])(?i:redential|ookie))[A-Za-z0-9_.$-]{0,64}+)"
+    r"(?:\\{0,7}[\"'`]\]?|[*~]{1,3}|[\])])?[ \t]{0,8}"
+    r"(?P<joint>(?::[ \t]{0,4}(?:Optional\[)?(?:[sS]tr(?:ing)?|bytes|SecretStr)\]?"
+    r"(?:[ \t]\|[ \t]None)?[ \t]{0,4})?={1,3}>?"
+    r"|:=|:(?![:/])|%3[dD]|(?:>|&gt;)(?=[^\s<>&]{1,256}+(?:</|&lt;/))|(?<=[ \t])(?:is|was|ist|lautet):?(?=[ \t]))"
+    r"[*_~]{0,3}(?:[ \t]{0,8}[|>][+-]?[ \t]{0,4}\r?\n)?(?:\s{0,16}(?=[\"'])|[ \t]{0,16})"
+)
+"""A word that names secrets, the rest of its name, and what joins name and value in some language."""
+_FLAG = re.compile(r"--(?P<name>[A-Za-z][A-Za-z0-9_-]{2,40}+)(?P<joint>[ \t]{1,4})(?=[^\s-])")
+_BEFORE = re.compile(r"[A-Za-z0-9_.$-]*+")
+_WORD_BEFORE = re.compile(r"[ \t]([A-Za-z]{1,16}+)")
+_SIGNS = ":=%>&"
+"""What joins without doubt; after a space, or a word such as "is", a value has to look like a secret by itself."""
+_LONGEST_NAME = 64
+
+
+def named_values(text: str) -> Iterator[Found]:
+    yield from _values(_NAMED, text)
+    if "--" in text:
+        yield from _values(_FLAG, text)
+
+
+def _values(pattern: re.Pattern[str], text: str) -> Iterator[Found]:
+    at = 0
+    while found := pattern.search(text, at):
+        at = found.end()
+        naming = _naming(found)
+        value = value_at(text, at) if naming else None
+        if naming and value and _is_secret(text, value, naming, found["joint"]):
+            at = value.end
+            yield Found(value.start, value.end, naming.kind)
+
+
+def _naming(found: re.Match[str]) -> Naming | None:
+    """What the whole name says, whose beginning may stand before what the pattern found."""
+    text, start = found.string, found.start()
+    before = text[max(0, start - _LONGEST_NAME) : start][::-1]
+    own = _BEFORE.match(before)
+    length = own.end() if own else 0
+    word = _WORD_BEFORE.match(before, length)
+    return named_by(before[:length][::-1] + found["name"], word[1][::-1] if word else "")
+
+
+def _is_secret(text: str, value: Value, naming: Naming, joint: str) -> bool:
+    if is_said_about_one(text, value, can_be_words=naming.kind == "password"):
+        return False
+    is_plain = value.is_quoted or joint[0] in _SIGNS
+    return (naming.is_sure and is_plain) or looks_random(text[value.start : value.end])
