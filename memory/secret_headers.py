@@ -11,12 +11,18 @@ _AUTHORIZATION = re.compile(
     r"[aA](?i:uthorization)(?:\\{0,3}[\"'`]\]?|[*_]{1,2}|\])?\s{0,4}(?:=>|[:=,]|%3A)[*_]{0,2}"
     r"(?:\s|%20|\+){0,4}(?:\\{0,3}[fbr]?[\"'`])?"
 )
-_PARAMETERS = re.compile(
-    r"(?i:aws4-hmac-sha256|digest|hawk|oauth|signature|token(?=[ \t]token=))[ \t]{1,4}([a-zA-Z][\w-]{0,30}+=[^\r\n]++)"
-)
+_SIGNED = "aws4-hmac-sha256|digest|hawk|oauth|signature"
+_PARAMETERS = re.compile(rf"(?i:{_SIGNED}|token(?=[ \t]token=))[ \t]{{1,4}}([a-zA-Z][\w-]{{0,30}}+=[^\r\n]++)")
 """Schemes that sign: their parameters have quotes and commas, so all of them go, to the end of the line."""
-_CREDENTIALS = re.compile(rf"((?i:{_SCHEMES})(?:[ \t]{{1,4}}|%20|\+))?([^\s\"'`<>|,;\\)\]]{{8,}}+)")
+_VALUE = r"[^\s\"'`<>|,;\\)\]]{8,}+"
+_CREDENTIALS = re.compile(rf"(?i:{_SCHEMES})(?:[ \t]{{1,4}}|%20|\+)({_VALUE})")
+_OTHER_CREDENTIALS = re.compile(
+    rf"(?!(?i:{_SIGNED}|{_SCHEMES})[ \t])(?:[A-Za-z][A-Za-z0-9-]{{1,30}}+[ \t]{{1,4}}(?={_VALUE}))?"
+    rf"(?![A-Za-z]?[a-z.-]*+(?![^\s\"'`<>|,;\\)\]]))({_VALUE})"
+)
+"""Of a scheme nobody knows, or of none: no plain word."""
 _PROSE = re.compile(r"[A-Za-z]?[a-z-]++[.:]?(?=[ \t]+[a-z])")
+_HANDED_OVER = (_PARAMETERS, _CREDENTIALS, _OTHER_CREDENTIALS)
 _BEARER = re.compile(
     r"[bB](?i:earer)(?<![A-Za-z0-9_].{6})(?:\s{1,4}|%20|\+|:\s?)[\"']?([A-Za-z0-9._~+/=-]{12,}+)", re.DOTALL
 )
@@ -47,14 +53,10 @@ def secret_headers(text: str) -> Iterator[Found]:
 
 def _authorizations(text: str) -> Iterator[Found]:
     for header in _AUTHORIZATION.finditer(text):
-        found = _PARAMETERS.match(text, header.end()) or _CREDENTIALS.match(text, header.end())
-        if found and _is_credential(found):
-            yield Found(found.start(found.lastindex or 0), found.end(), "authorization")
-
-
-def _is_credential(found: re.Match[str]) -> bool:
-    start = found.start(found.lastindex or 0)
-    return not stands_for_one(found.string, start) and not _PROSE.match(found.string, start)
+        at = header.end()
+        found = next(filter(None, (pattern.match(text, at) for pattern in _HANDED_OVER)), None)
+        if found and not stands_for_one(text, found.start(1)) and not _PROSE.match(text, found.start(1)):
+            yield Found(found.start(1), found.end(1), "authorization")
 
 
 def _is_basic(coded: str) -> bool:

@@ -21,10 +21,11 @@ _QUOTED = re.compile(
     r"(?:(?:[\w.]{0,20}Secret(?:Str|Bytes)?\()?[fbruFBRU]{0,2}(?=[\"'])|)(?:"
     r"(?P<slash>\\{1,7})(?P<inner>[\"'])(?P<escaped>(?:(?!(?P=slash)(?P=inner))[^\r\n])*+)"
     r"|\"(?P<double>(?:[^\"\\\r\n]|\\[^\r\n])*+)|'(?P<single>(?:[^'\\\r\n]|\\[^\r\n])*+)"
-    r"|`(?P<code>[^`\r\n]*+)|“(?P<curly>[^”\r\n]*+)|‘(?P<curled>[^’\r\n]*+)|<(?P<link>(?:https?|mailto|tel):[^<>\r\n]*+)"  # noqa: RUF001
+    r"|`(?P<code>[^`\r\n]*+)|“(?P<curly>[^”\r\n]*+)|‘(?P<curled>[^’\r\n]*+)"  # noqa: RUF001
+    r"|<(?P<link>(?:http://|mailto:|tel:)(?P<word>[^\s<>|]++)\|(?P=word))(?=>)"
     r")"
 )
-"""Quotes of code, of JSON inside JSON, of chat; and what Slack made a link of. An open quote ends with its line."""
+"""Quotes of code, of JSON inside JSON, of chat; and a word of which Slack has made a link. An open quote ends with its line."""
 _PLAIN = re.compile(
     r"(?:[^\s\"'`<>|,;&)}\]\\]"
     r"|[,;&)}\]](?![\s\"'`<>|]|\Z|[,;)}\]]{1,4}(?:[\s\"'`<>|]|\Z)|(?:lt|gt|quot);|(?:amp;)?[\w.-]{1,40}=)"
@@ -40,7 +41,7 @@ _CODE = re.compile(
 )
 _PLACE = re.compile(
     r"(?:~|\.{1,2})?/(?:run|etc|var|home|usr|opt|tmp|secrets|mnt|app|root|Users|vault|dev|proc|srv|data)/|\.{1,2}/|~/"
-    r"|(?:op|vault|file|https?)://|(?:arn|ssm|vault|secretsmanager|sops|keyring|file|env):|projects/[\w-]{1,60}/secrets/"
+    r"|(?:op|vault|file|https|http(?!://[^\s|]{1,200}\|))://|(?:arn|ssm|vault|secretsmanager|sops|keyring|file|env):|projects/[\w-]{1,60}/secrets/"
     r"|\d{4}-\d\d-\d\d(?!\w)"
 )
 """Where a secret is kept, or until when."""
@@ -72,7 +73,7 @@ def value_at(text: str, at: int) -> Value | None:
     """The value that begins at ``at``: a quoted one whole, another one from four characters on."""
     quoted = _QUOTED.match(text, at)
     if quoted:
-        inside = max(quoted.regs[3:], key=lambda place: place[0])
+        inside = next(place for place in quoted.regs[3:] if place[0] >= 0)
         return Value(*inside, is_quoted=True) if inside[0] < inside[1] else None
     plain = _PLAIN.match(text, at)
     if plain is None:

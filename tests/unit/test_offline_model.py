@@ -278,7 +278,7 @@ def test_a_correction_names_the_record_that_it_corrects() -> None:
         ]
     )
     found = json.loads(extraction_answer(asking(asked)))["facts"]
-    assert [(fact["text"], fact["supersedes"]) for fact in found] == [
+    assert [(fact["text"], fact.get("supersedes")) for fact in found] == [
         ("We store our invoices in the green bucket.", "mem:org:acme:1"),
         ("Our office is in Bern.", None),
     ]

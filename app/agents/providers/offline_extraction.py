@@ -119,7 +119,8 @@ def extraction_answer(request: ModelRequest) -> str:
     asked = request.messages[-1].text
     known = records(asked)
     found = {fact.text.lower(): _corrected(fact, known) for fact in facts(asked)}
-    kept = [asdict(fact) for fact in found.values()][:MAX_FACTS]
+    named = [{key: value for key, value in asdict(fact).items() if value is not None} for fact in found.values()]
+    kept = named[:MAX_FACTS]
     return json.dumps({"facts": kept, "summary": None}, ensure_ascii=False)
 
 
