@@ -15,7 +15,6 @@ from config.loading import load
 from config.settings import Settings
 from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, STATES
 
-
 LEARNING = load(environ={}, playground=True)
 
 

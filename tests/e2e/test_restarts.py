@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.bootstrap import build
 from app.dispatch import wording
 from app.errors import ConfigurationError
 from app.playground.server import Playground
@@ -39,7 +40,9 @@ def environment(playground: Playground, state_url: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def mortal_bot(playground: Playground, state_url: str, step: str) -> AsyncGenerator[asyncio.subprocess.Process]:
+async def mortal_bot(
+    playground: Playground, state_url: str, step: str, *, learns: bool = False
+) -> AsyncGenerator[asyncio.subprocess.Process]:
     """A bot that is going to end at ``step``, connected."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -47,7 +50,7 @@ async def mortal_bot(playground: Playground, state_url: str, step: str) -> Async
         "tests.mortal_bot",
         step,
         "0",
-        env=environment(playground, state_url),
+        env=environment(playground, state_url) | {"SWITCHBOARD_MEMORY__ENABLED": str(learns).lower()},
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )
@@ -183,3 +186,24 @@ async def test_a_second_bot_on_the_same_records_is_refused_in_a_sentence(playgro
         with pytest.raises(ConfigurationError, match="another"):
             async with running(playground, settings, ScriptedProvider(["hi"])):
                 pass
+
+
+async def test_a_turn_that_was_answered_and_not_yet_learned_from_is_learned_from_after_the_restart(
+    playground: Playground, tmp_path: Path
+) -> None:
+    """Nothing is lost when the process ends between the reply and its reflection."""
+    plain = settings_of(playground, "socket")
+    assert plain.state.url is not None
+    memory = plain.memory.model_copy(update={"enabled": True, "store": "sqlite", "mode": "passive"})
+    settings = plain.model_copy(update={"memory": memory, "data_dir": tmp_path})
+    async with mortal_bot(playground, plain.state.url.get_secret_value(), "after end", learns=True) as process:
+        root = playground.people.say(ALICE, GENERAL, f"{MENTION} We store our invoices in the blue bucket")
+        await ended(process)
+    assert playground.answer_text(GENERAL, root.ts) == WHOLE
+    async with build(settings) as application, application.serving():
+        await application.connected()
+        async with asyncio.timeout(15.0):
+            while application.busy:
+                await asyncio.sleep(0.01)
+        asked = playground.people.say(ALICE, GENERAL, f"{MENTION} where do we store our invoices?")
+        assert "blue bucket" in await playground.answer(GENERAL, asked.ts)
