@@ -116,8 +116,11 @@ class Recovering:
             promise = case.found.promise
             await self._journal.end(accepted, "recovered", None if promise is None else promise.record)
             return None
-        is_seen = case.found.begins > 0 or bool(left.positions)
-        return _Case(case.found, case.decision, replace(work, left=left, is_recovered=is_seen))
+        if case.found.begins == 0 and case.found.promise is None:
+            # A turn is written down as begun before anything of it is shown: what nobody claims is another message's,
+            # and would be taken by every one that waits in the thread.
+            return case
+        return _Case(case.found, case.decision, replace(work, left=left, is_recovered=True))
 
     async def _carry_out(self, case: _Case) -> None:
         promise = case.found.promise
