@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,13 +133,20 @@ async def test_records_of_every_scope_are_shown_and_those_of_others_are_not() ->
 
 async def test_what_comes_near_to_one_sentence_is_shown_although_other_records_match_better() -> None:
     store = Faulty()
-    await store.write(ORG, [fact("the vault password rotates monthly")])
-    await store.write(ORG, [fact(f"deploys deploy deployment number {number}") for number in range(20)])
+    topics = [" ".join(f"{part}{letter}" for part in ("amber", "birch", "cedar", "dune")) for letter in "klmnoprstu"]
+    await store.write(ORG, [fact("the vault password rotates monthly"), *map(fact, topics)])
     model = Scripted([answer_of()])
-    await a_reflector(store, model).reflect(
-        a_turn(said("deploys deploy deployment number. " * 3 + "The vault rotates weekly."))
-    )
+    words = ". ".join([*topics, "The vault rotates weekly."])
+    await a_reflector(store, model).reflect(a_turn(said(words)))
     assert f"- mem:{ORG}:1 [fact]: the vault password rotates monthly" in model.prompts[0].text
+
+
+async def test_what_was_recalled_is_shown_although_nothing_said_comes_near_it() -> None:
+    store = Faulty()
+    await store.write(ORG, [fact("lunch is at noon")])
+    model = Scripted([answer_of()])
+    await a_reflector(store, model).reflect(a_turn(said("We deploy with Argo."), recalled_ids=(f"mem:{ORG}:1",)))
+    assert f"- mem:{ORG}:1 [fact, recalled]: lunch is at noon" in model.prompts[0].text
 
 
 async def test_a_correction_retires_the_record_it_names_and_an_invented_id_does_nothing() -> None:
@@ -344,11 +351,19 @@ async def test_the_line_of_the_log_counts_and_holds_no_words() -> None:
 
 
 async def test_what_others_write_meanwhile_is_not_taken_for_the_turns_own() -> None:
-    store = Faulty()
     mine = MemoryCandidate("fact", "ours", THREAD, source_run_id="run-1")
-    theirs = MemoryCandidate("fact", "theirs", THREAD, source_run_id="run-2")
-    await store.write(ORG, [theirs, replace(mine, text="older")])
-    outcome = await a_reflector(store, Scripted([""])).write_again(a_turn(WORDS), [Batch(ORG, (mine, theirs))])
+    known = MemoryCandidate("fact", "known", THREAD, source_run_id="run-2")
+
+    class Busy(Faulty):
+        async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate]) -> WriteCounts:
+            counts = await super().write(scope_key, candidates)
+            await self.forget(ORG, f"mem:{ORG}:1")
+            await super().write(ORG, [known])
+            return counts
+
+    store = Busy()
+    await Faulty.write(store, ORG, [known, replace(mine, text="older")])
+    outcome = await a_reflector(store, Scripted([""])).write_again(a_turn(WORDS), [Batch(ORG, (mine, known))])
     (remembered,) = outcome.remembered
     assert remembered.counts == WriteCounts(inserted=1, deduped=1)
     assert remembered.record_ids == (f"mem:{ORG}:3",)
