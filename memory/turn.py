@@ -56,6 +56,8 @@ class FinishedTurn:
     repo: str | None = None
     """``owner/name``, when the turn worked in one."""
     agent: str | None = None
+    model: str | None = None
+    """``<provider>/<model>`` that answered, for an extraction that has no model of its own."""
     recalled_ids: tuple[str, ...] = ()
     """The records that went before the answer."""
     tool_calls: int = 0
