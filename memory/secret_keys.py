@@ -13,18 +13,21 @@ _HEADER = re.compile(
     rf"-----?{_SPACE}?BEGIN(?:{_SPACE}[A-Za-z0-9]{{1,12}}){{0,4}}?{_SPACE}"
     rf"(?:PRIVATE{_SPACE}KEY(?:{_SPACE}BLOCK)?|Static{_SPACE}key{_SPACE}V1){_SPACE}?-{{4,5}}+"
 )
-_END = re.compile(r"----(?:[ _+]|%20)?END")
-_FOOTER = re.compile(r"[^-\n\\]{0,80}+-{4,5}+")
-_WRAP = r"(?:\s|\\++[nrt]?|%0[AaDd]|<br ?/?>|[>|\"'`,;+*#:-])"
+_FOOTER = re.compile(r"----(?:[ _+]|%20)?END[^-\n\\]{0,80}+-{0,5}+")
+_WRAP = r"(?:\s|\\++[nrt]?|%0[AaDd]|<br ?/?>|&gt;|[>|\"'`,;+*#:-])"
 """What stands between the lines of a key: line ends in many spellings, indents, quotes, marks of a changed line."""
 _HEAD_LINE = r"(?:Proc-Type|DEK-Info|Comment|Version|Charset|Hash):[^\n\\]{0,200}+"
 _REST_OF_KEY = re.compile(
-    rf"(?:{_WRAP}*+(?:{_HEAD_LINE}|[A-Za-z0-9/+=%_]{{16,}}+))*+(?:{_WRAP}++[A-Za-z0-9/+=]{{1,63}}+(?={_WRAP}*+\Z))?+"
+    rf"(?:{_WRAP}*+(?:{_HEAD_LINE}|[A-Za-z0-9/+=%_]{{16,}}+))*+"
+    rf"(?:{_WRAP}++[A-Za-z0-9/+=]{{1,63}}+(?={_WRAP}*+(?:<b?r?|&g?t?)?\Z))?+"
 )
 """Of a key without its last line: as long as lines look like one, and what is left of the line in which it was cut."""
-_IN_BASE64 = re.compile(r"LS0t(?:LS1CRUdJTi|LUJFR0lOI|QkVHSU4g)")
-"""``-----BEGIN`` in base64, at each of its three places in a group of four characters."""
-_BASE64_LINES = re.compile(r"[A-Za-z0-9+/_-]++=*+(?:(?:\s|\\++[nr]|[>|\"'`+#]){1,40}+[A-Za-z0-9+/_-]{16,}+=*+)*+")
+_GAP = r"(?:\s|\\++[nr]|&gt;|[>|\"'`+#]){1,40}+"
+_IN_BASE64 = re.compile(
+    rf"LS0t(?:LS1CRUdJTi|LUJFR0lOI|QkVHSU4g)[A-Za-z0-9+/_-]*+=*+(?:{_GAP}[A-Za-z0-9+/_-]{{16,}}+=*+)*+"
+)
+"""``-----BEGIN`` in base64, at each of its three places in a group of four characters, and what goes on from there."""
+_CUT_LINE = re.compile(rf"{_GAP}[A-Za-z0-9+/_-]{{1,15}}+(?=\s*+\Z)")
 _NOT_BASE64 = re.compile(r"\\++[nr]|[^A-Za-z0-9+/]")
 _URL_SAFE = str.maketrans("-_", "+/")
 _PRIVATE = re.compile(rb"PRIVATE KEY|Static key")
@@ -45,37 +48,25 @@ def private_keys(text: str) -> Iterator[Found]:
 
 def _pem(text: str) -> Iterator[Found]:
     """Whole blocks; a key without its last line as far as it goes; and a first line that stands alone."""
-    begin, footer = _HEADER.search(text), 0
+    begin, footer = _HEADER.search(text), _FOOTER.search(text)
     while begin:
         following = _HEADER.search(text, begin.end())
-        if 0 <= footer < begin.end():
-            footer = _next_footer(text, begin.end())
+        if footer and footer.start() < begin.end():
+            footer = _FOOTER.search(text, begin.end())
         limit = min(following.start() if following else len(text), begin.end() + _LONGEST_BLOCK)
-        if 0 <= footer < limit:
-            last = _FOOTER.match(text, footer)
-            end = last.end() if last else footer
-        else:
-            rest = _REST_OF_KEY.match(text, begin.end(), limit)
-            end = rest.end() if rest else begin.end()
-        yield Found(begin.start(), end, "private-key")
+        last = footer if footer and footer.start() < limit else _REST_OF_KEY.match(text, begin.end(), limit)
+        yield Found(begin.start(), last.end() if last else begin.end(), "private-key")
         begin = following
 
 
-def _next_footer(text: str, at: int) -> int:
-    """-1 when there is none, which then holds for the rest of the text."""
-    footer = _END.search(text, at)
-    return footer.start() if footer else -1
-
-
 def _pem_in_base64(text: str) -> Iterator[Found]:
-    at = 0
-    while begin := _IN_BASE64.search(text, at):
-        lines = _BASE64_LINES.match(text, begin.start())
-        at = lines.end() if lines else begin.end()
-        if _holds_private_key(text[begin.start() : at]):
-            yield Found(begin.start(), at, "private-key")
+    for found in _IN_BASE64.finditer(text):
+        inside = _from_base64(found[0])
+        if _PRIVATE.search(inside):
+            cut = None if b"-----END" in inside else _CUT_LINE.match(text, found.end())
+            yield Found(found.start(), cut.end() if cut else found.end(), "private-key")
 
 
-def _holds_private_key(wrapped: str) -> bool:
+def _from_base64(wrapped: str) -> bytes:
     digits = _NOT_BASE64.sub("", wrapped.translate(_URL_SAFE))
-    return _PRIVATE.search(b64decode(digits[: len(digits) // 4 * 4])) is not None
+    return b64decode(digits[: len(digits) // 4 * 4])

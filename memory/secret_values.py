@@ -21,11 +21,12 @@ _QUOTED = re.compile(
     r"(?:(?:[\w.]{0,20}Secret(?:Str|Bytes)?\()?[fbruFBRU]{0,2}(?=[\"'])|)(?:"
     r"(?P<slash>\\{1,7})(?P<inner>[\"'])(?P<escaped>(?:(?!(?P=slash)(?P=inner))[^\r\n])*+)"
     r"|\"(?P<double>(?:[^\"\\\r\n]|\\[^\r\n])*+)|'(?P<single>(?:[^'\\\r\n]|\\[^\r\n])*+)"
-    r"|`(?P<code>[^`\r\n]*+)|“(?P<curly>[^”\r\n]*+)|‘(?P<curled>[^’\r\n]*+)"  # noqa: RUF001
+    r"|`(?P<code>[^`\r\n]*+)"
+    r"|“(?P<curly>[^”\r\n]*+)|‘(?P<curled>[^’\r\n]*+)"  # noqa: RUF001
     r"|<(?P<link>(?:http://|mailto:|tel:)(?P<word>[^\s<>|]++)\|(?P=word))(?=>)"
     r")"
 )
-"""Quotes of code, of JSON inside JSON, of chat; and a word of which Slack has made a link. An open quote ends with its line."""
+"""Quotes of code, of JSON inside JSON, of chat; and a word Slack made a link of. An open quote ends with its line."""
 _PLAIN = re.compile(
     r"(?:[^\s\"'`<>|,;&)}\]\\]"
     r"|[,;&)}\]](?![\s\"'`<>|]|\Z|[,;)}\]]{1,4}(?:[\s\"'`<>|]|\Z)|(?:lt|gt|quot);|(?:amp;)?[\w.-]{1,40}=)"
@@ -34,7 +35,7 @@ _PLAIN = re.compile(
 """Up to white space, a quote or a bracket; commas and the like end it only when something else begins there."""
 
 _CODE = re.compile(
-    r"(?:await|new|lambda|async|yield|function|fn|not|typeof|include|lookup)\b|[A-Za-z_][A-Za-z_.]{0,60}+[(\[]"
+    r"(?:await|new|lambda|async|yield|function|fn|not|typeof|include|lookup)\b|[A-Za-z_][A-Za-z_.]{0,60}+[(\[]|\{{1,2}[\"'\w]{1,40}:|\["
     r"|(?:self|this|settings|config|cfg|args|kwargs|options|opts|process|os|env|environ|ctx|context|request|req|response|res"
     r"|resp|user|account|data|params|props|state|app|secrets|vars|var|local|module|event|payload|credentials|auth|session"
     r"|client|form|input|body|result|entry|row|record|node|import|obj|item|creds|headers|steps|inputs|github)\.[A-Za-z_]"
@@ -92,6 +93,8 @@ def is_said_about_one(text: str, value: Value, *, can_be_words: bool) -> bool:
         return True
     if value.is_quoted:
         return False
+    if said.endswith("=") and stands_for_one(text, value.end):
+        return True
     is_word = _WORD.fullmatch(said) is not None and _GOES_ON.match(text, value.end) is not None
     return _CODE.match(text, value.start) is not None or (is_word and not can_be_words)
 

@@ -1,15 +1,13 @@
 """Secrets out of any text, in whatever they are wrapped (memory, sections 12 and 13)."""
 
 import json
-from base64 import b64encode, urlsafe_b64encode
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from functools import partial
 
 import pytest
 
 from memory.redact import redact
-
-# ruff: noqa: S105 - every secret here is made up
 
 LETTERS = "aB3dE5gH7jK9mN2pQ4sT6vW8yZ1cF0xRuL"
 HEX = "0123456789abcdef" * 6
