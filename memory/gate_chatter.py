@@ -22,7 +22,7 @@ _LASTS = any_of(
 )
 """What makes a rule, a reason or a dated event of it."""
 _BRIEFLY = any_of(
-    r"\b(?:just|again|right now|now|today|tonight|tomorrow|yesterday|currently|earlier|at the moment|for me|twice"
+    r"\b(?:just|again|right now|now|today|tonight|tomorrow|yesterday|currently|earlier|at the moment|for me"
     r"|this (?:morning|afternoon|evening|week)|last night|(?:\d+|an|a few) (?:minutes?|hours?|days?) ago)\b",
     r"\b(?:heute|gestern|gerade|eben|momentan|schon wieder)\b",
     r"\b(?:ce matin|cette nuit|hier|aujourd'hui|en ce moment|a l'instant)\b",

@@ -36,12 +36,15 @@ _DISREGARD = any_of(
     r"\b(?:ignore|ignora|esqueca|desconsidere)\b(?: \w+){0,4}? (?:instruco|regras|diretriz)",
     r"\b(?:negeer|vergeet)\b(?: \w+){0,4}? (?:instructie|regels|opdracht)",
     r"\b(?:zignoruj|ignoruj|zapomnij)\b(?: \w+){0,4}? (?:instrukcj|polece|zasad)",
-    r"\b(?:и?игнорируй\w*|забудь\w*|нарушай\w*)(?: \w+){0,4}? (?:инструкци|правил|указани|команд)",
+    r"\b(?:игнорируй\w*|забудь\w*|нарушай\w*)(?: \w+){0,4}? (?:инструкци|правил|указани|команд)",
     r"(?:忽略|无视|無視|忘记|忘記|忘掉).{0,12}(?:指令|指示|规则|規則|命令|提示)",
     r"(?:指示|命令|ルール|規則|指令).{0,8}(?:無視|忘れ)",
     r"(?:지시|명령|규칙).{0,8}(?:무시|잊)",
 )
 _YOUR_LAW = any_of(
+    r"\b(?:disregard|ignore|overrule) what(?:ever)? (?:\w+ ){1,4}?(?:says?|said|tells?|told|wants?)\b",
+    r"\b(?:overrides?|outweighs?|beats?|trumps?) (?:the|any|all|every) (?:\w+ )?(?:polic(?:y|ies)|rules?)\b",
+    r"\byour (?:real|true|actual|only) (?:owner|boss|master|operator|principal)\b",
     r"\byour (?:\w+ )?(?:instructions?|rules?|guidelines?|guidance|prompts?|training|restrictions?|safety|programming"
     r"|directives?|memor(?:y|ies))\b",
     r"\b(?:previous|prior|earlier|preceding) (?:\w+ )?(?:instructions?|prompts?|directives?|guidance|rules)\b",
@@ -115,6 +118,9 @@ _PLANTED = any_of(
 )
 """Words, links or payees that answers should carry."""
 _HIDDEN = any_of(
+    r"^(?:please )?stop (?:asking|warning|checking|confirming|logging|refusing)\b",
+    r"^(?:do not|don't|never) (?:log|record|track|report|audit) (?:what|anything|requests?|actions?)\b",
+    r"\b(?:do not|don't|never) (?:mention|admit|say|reveal|disclose)\b(?: \w+){0,2}? you (?:were|are|have|got)\b",
     r"\b(?:do not|don't|never) (?:tell|mention|reveal|disclose|inform|show|repeat)\b(?: \w+){0,4}? "
     r"(?:this|that|these|those) (?:rule|instruction|note|memory|message|prompt|order|fact)s?\b",
     r"\b(?:do not|don't|never) (?:tell|inform|warn|alert) (?:the |this )?users?\b",

@@ -9,6 +9,7 @@ _APPROVE = r"(?:approve|grant|obey|comply|trust|reveal|disclose|say yes)"
 _APPROVING = any_of(
     rf"\b(?:always|automatically|blindly|unconditionally|immediately) {_APPROVE}\b",
     r"\balways (?:accept|allow|believe|confirm) (?:every|any|all|what|whatever|requests?|messages?|commands?)",
+    r"^(?:from now on,? |always |please )*(?:obey\b|trust (?!is|in|and|me\b|your)\w)",
     r"\bapprove (?:all|any(?:thing)?|every(?:thing)?|whatever)\b",
     rf"\b(?:you|assistant|bot|switchboard) (?:may|can|must|should|shall|will|have to|need to)(?: always"
     rf"| now)? {_APPROVE}\b",
@@ -64,6 +65,11 @@ _RIGHTS = any_of(
     r"\b(?:ist|est|es) (?:jetzt |ab sofort )?(?:un |el |l')?administra(?:tor|teur|dor)\b",
     r"\b(?:peut|puede)(?: \w+)? (?:valider|approuver|aprobar|validar)\b|\bkann(?: \w+){0,3}? (?:genehmigen"
     r"|freigeben)\b",
+    rf"\bha(?:s|ve) (?:(?:full|unrestricted|unlimited|complete|all) )?{_ADMIN} (?:rights|permissions?|privileges)\b",
+    r"\bwhen(?:ever)? \w+ asks? (?:for|about) (?:\w+ ){0,3}?(?:salar|passw|secret|token|credential|private)",
+    r"\b(?:is|are)(?: now)? an? admin(?:istrator)?\b",
+    r"\bsigns? off on (?:any|every|all)\w*\b|\bwithout (?:a (?:second|closer|further) )?look(?:ing)?\b",
+    r"\blet (?:\w+|the \w+) (?:read|see|access|use|view|edit|change|approve|merge|deploy|delete|run)\b",
     r"\bcan do (?:anything|everything|whatever)\b|\bowner of (?:this|the) workspace\b",
     r"\b(?:allow|permit|authori[sz]e|enable) (?:all|any|every) (?:tools?|actions?|commands?|requests?)\b",
     r"\b(?:darf|durfen)\b(?: \w+){0,4}? (?:ohne (?:\w+ )?(?:freigabe|ruckfrage|review|zustimmung)|alles"
@@ -91,6 +97,8 @@ _DATA = any_of(
     r"\bcontents? of (?:the |a )?(?:vault|\.?env\b|secrets?|keychain|key store)",
     r"\b(?:reveal|disclose|leak|exfiltrate|collect|steal)\b(?: \w+){0,3}? tokens?\b|\b(?:collect|steal) "
     r"(?:\w+ )?credentials\b",
+    r"\b(?:is|are) to be (?:told|given|shown)\b",
+    r"\b(?:every|all|any) (?:secrets?|passwords?|credentials)\b.{0,20}\basks?\b",
     rf"\b{_GIVE}\b(?: [\w'-]+){{0,4}}? {_OTHERS}",
     rf"\b(?:darfst|kannst)(?: \w+){{0,2}}? {_OTHERS}",
     r"\b(?:send|forward|post|upload|copy|cc|bcc|mail)\b(?: \w+){0,2}? ?(?:every|all|each|any|copy|copies)\b"
