@@ -62,7 +62,7 @@ def table() -> Table:
         rows,
         (
             "core: the fixed rules of status and change; known: what the rules were made with",
-            "unseen: written when the rules stood, holes that were closed since left out; the nearest to tomorrow's sentences",
+            "unseen: written when the rules stood, without those whose holes were closed since: the nearest to tomorrow",
         ),
     )
 
