@@ -62,7 +62,7 @@ def table() -> Table:
         rows,
         (
             "core: the fixed rules of status and change; known: what the rules were made with",
-            "unseen: written when the rules stood, without those whose holes were closed since: the nearest to tomorrow",
+            "unseen: written when the rules stood, without those whose holes were closed since: nearest to tomorrow",
         ),
     )
 
