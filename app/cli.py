@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from app import __version__
+from app.cli_eval import eval_commands
 from app.cli_state import state_commands
 from app.errors import ConfigurationError, StateError
 from app.slack.manifest import DEFAULT_DESCRIPTION, DEFAULT_NAME, events_url
@@ -20,13 +21,10 @@ from app.slack.manifest import manifest as manifest_of
 
 if TYPE_CHECKING:
     from app.checks import Check
-    from app.doctor import ModelProbe
-    from app.slack.health import SlackAccess
-    from config.settings import Effort, Settings
+    from config.settings import Settings
 
 _REFUSED = 2
 _LISTENING_ERRORS = {errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES}
-_PROBE_WAIT_S = 60.0
 
 application = typer.Typer(
     name="switchboard",
@@ -253,13 +251,14 @@ def _report(check: "Check") -> None:
 async def _has_failure(settings: "Settings") -> bool:
     """Report every check as soon as it is known."""
     from app.bootstrap import catalogue_of
+    from app.cli_doctor import probes, slack_access
     from app.doctor import examine
 
     catalogue = catalogue_of(settings)
     listen = f"{settings.http.host}:{settings.http.port}"
     failed = False
     try:
-        async for check in examine(_slack_access(settings), listen, catalogue, _probes(settings)):
+        async for check in examine(slack_access(settings), listen, catalogue, probes(settings)):
             _report(check)
             failed = failed or check.level == "fail"
     finally:
@@ -267,33 +266,5 @@ async def _has_failure(settings: "Settings") -> bool:
     return failed
 
 
-def _slack_access(settings: "Settings") -> "SlackAccess":
-    from app.slack.health import SlackAccess
-
-    slack = settings.slack
-    return SlackAccess(
-        mode=slack.mode,
-        api_url=slack.api_url,
-        bot_token=slack.bot_token.get_secret_value() if slack.bot_token else "",
-        app_token=slack.app_token.get_secret_value() if slack.app_token else None,
-        signing_secret=slack.signing_secret.get_secret_value() if slack.signing_secret else None,
-        timeout_s=slack.timeout_s,
-    )
-
-
-def _probes(settings: "Settings") -> "list[ModelProbe]":
-    """Every model an answer may be made with, once."""
-    from app.doctor import ModelProbe
-
-    wanted: dict[str | None, Effort | None] = {settings.defaults.model: settings.defaults.effort}
-    for agent in settings.agents.values():
-        wanted.setdefault(agent.model, agent.effort or settings.defaults.effort)
-    wait_s = settings.limits.model_connect_s + min(settings.limits.model_idle_s, _PROBE_WAIT_S)
-    return [
-        ModelProbe(model, effort, settings.providers[model.split("/", 1)[0]].api_key_env, wait_s)
-        for model, effort in wanted.items()
-        if model is not None
-    ]
-
-
 application.add_typer(state_commands(_settings))
+application.add_typer(eval_commands(_settings))
