@@ -10,7 +10,7 @@ from app.application import Application
 from app.background import Background
 from app.bootstrap_commands import registry_of
 from app.bootstrap_memory import open_memory
-from app.bootstrap_reflecting import learning_of
+from app.bootstrap_reflecting import Learning, learning_of
 from app.bootstrap_slack import application_of, open_slack, revealed
 from app.bootstrap_state import State, open_state
 from app.bootstrap_talking import Talking, defaults_of, limits_of
@@ -68,27 +68,33 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
         )
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)
         dispatcher = Dispatcher(ports, limits_of(settings), talking.fitting())
-        recovering = Recovering(
-            state.journal,
-            dispatcher,
-            slack.reopened,
-            clock,
-            freshness_s=settings.sessions.resume_freshness_s,
-        )
-        jobs = [learning.job()] if learning is not None else []
-        continuity = Continuity(
-            dispatcher,
-            state.journal,
-            recovering,
-            background,
-            settings.limits.drain_s,
-            housekeeping=talking.housekeeping(*jobs).run,
-            learning=learning.reflecting.started if learning is not None else None,
-        )
+        freshness_s = settings.sessions.resume_freshness_s
+        recovering = Recovering(state.journal, dispatcher, slack.reopened, clock, freshness_s=freshness_s)
+        continuity = _continuity(settings, talking, dispatcher, recovering, background, learning)
         notices = learning.notices if learning is not None else None
         application = application_of(settings, slack, continuity, registry, bearers, notices)
         status.watch(application)
         yield application
+
+
+def _continuity(
+    settings: Settings,
+    talking: Talking,
+    dispatcher: Dispatcher,
+    recovering: Recovering,
+    background: Background,
+    learning: Learning | None,
+) -> Continuity:
+    jobs = [learning.job()] if learning is not None else []
+    return Continuity(
+        dispatcher,
+        talking.journal,
+        recovering,
+        background,
+        settings.limits.drain_s,
+        housekeeping=talking.housekeeping(*jobs).run,
+        learning=learning.reflecting.started if learning is not None else None,
+    )
 
 
 async def serve(

@@ -15,6 +15,7 @@ from app.clock import Clock
 from app.dispatch.choices import ConfiguredChoices
 from app.dispatch.conversations import Asked, Kept, LiveConversations
 from app.dispatch.fitting import Fitting
+from app.dispatch.journal import Journal
 from app.dispatch.ports import Limits, Models, Ports, Reflection
 from app.dispatch.provision import Budgets, Provision, Setting
 from app.dispatch.records import Keeping
@@ -48,6 +49,10 @@ class Talking:
         self._prices = prices_of(settings)
         self._compressor = self._made_compressor()
         self.lines: Lines[Work] = Lines(settings.limits.concurrent_turns, settings.sessions.queue_cap)
+
+    @property
+    def journal(self) -> Journal:
+        return self._state.journal
 
     def commands(self) -> CommandPorts:
         state = self._state

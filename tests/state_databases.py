@@ -53,8 +53,9 @@ class PostgresServer:
         options = f"-k {self._folder} -c listen_addresses='' {settings}"
         self._run("pg_ctl", "start", "--wait", f"--timeout={_START_S}", f"--log={self._folder / 'log'}", "-o", options)
 
-    def stop(self) -> None:
-        self._run("pg_ctl", "stop", "--wait", "--mode=immediate")
+    def stop(self, mode: str = "fast") -> None:
+        """``immediate`` does not wait for anybody, and may lose what was written last."""
+        self._run("pg_ctl", "stop", "--wait", f"--mode={mode}")
 
     def url(self, name: str) -> str:
         return f"postgresql://postgres@/{name}?host={self._folder}"
@@ -102,7 +103,7 @@ def postgres_in_a_folder() -> Generator[PostgresServer]:
         try:
             yield server
         finally:
-            server.stop()
+            server.stop("immediate")
     finally:
         shutil.rmtree(folder)
 

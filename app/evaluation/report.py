@@ -47,6 +47,11 @@ def unanswered(scores: Sequence[Score]) -> Sequence[Score]:
     return [each for each in scores if each.conversation.is_asked and not each.is_answered]
 
 
+def share(value: float | None) -> str:
+    """As it is told everywhere; ``None`` is a share of nothing."""
+    return "-" if value is None else f"{value:.3f}"
+
+
 def _sums(scores: Sequence[Score]) -> Iterator[str]:
     due, made, wrong = _corrections(scores)
     yield f"corrections: {made} of {due} made, {wrong} wrongly"
@@ -89,11 +94,7 @@ def _figures(each: Figures) -> Mapping[str, object]:
 
 
 def _row(name: str, each: Figures) -> tuple[str, ...]:
-    return name, str(each.due), str(each.kept), str(each.right), _share(each.precision), _share(each.recall)
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return name, str(each.due), str(each.kept), str(each.right), share(each.precision), share(each.recall)
 
 
 def _corrections(scores: Sequence[Score]) -> tuple[int, int, int]:

@@ -102,7 +102,7 @@ def mode(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 async def playground() -> AsyncIterator[Playground]:
-    times = AckTimes(timeout_s=1.0, retry_after_s=(0.0, 0.2, 0.2))
+    times = AckTimes(timeout_s=2.0, retry_after_s=(0.0, 0.2, 0.2))
     async with open_playground(with_page=False, enforce_rates=False, times=times) as playground:
         yield playground
 
