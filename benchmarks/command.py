@@ -15,8 +15,10 @@ from benchmarks import (
     commanding,
     conversing,
     first_text,
+    gating,
     locomo,
     prompt_cache,
+    reflecting,
     remembering,
     starting,
     throughput,
@@ -35,6 +37,8 @@ BENCHMARKS: dict[str, Run] = {
     "memory": lambda quick: remembering.run(remembering.QUICK if quick else remembering.FULL),
     "prompt-cache": lambda _quick: prompt_cache.run(),
     "commands": lambda quick: commanding.run(20 if quick else 100),
+    "gate": lambda _quick: gating.tables([]),
+    "reflection": lambda quick: reflecting.run(reflecting.QUICK if quick else reflecting.FULL),
     "sessions": lambda quick: conversing.run(conversing.QUICK if quick else conversing.FULL),
 }
 

@@ -171,6 +171,8 @@ def test_benchmarks_are_chosen_by_name() -> None:
         "memory",
         "prompt-cache",
         "commands",
+        "gate",
+        "reflection",
         "sessions",
     }
     with pytest.raises(argparse.ArgumentTypeError, match="no such benchmark: speed"):
