@@ -1,7 +1,7 @@
 """The part of the composition root that has memory learn from finished turns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.agents.extractor import Extracting, ModelExtractor
 from app.background import Background
@@ -45,6 +45,8 @@ class TurnReflector:
     ranker: Ranker
     extracting: Extracting
     thread: Thread
+    model: str | None = None
+    """Looks at every turn; ``None`` is the model that answered it."""
 
     async def reflect(self, turn: FinishedTurn) -> Outcome:
         return await self._reflector(turn).reflect(turn)
@@ -53,7 +55,8 @@ class TurnReflector:
         return await self._reflector(turn).write_again(turn, unwritten)
 
     def _reflector(self, turn: FinishedTurn) -> Reflector:
-        extractor = ModelExtractor(self.extracting, turn)
+        reference = self.model or turn.model or self.extracting.reference
+        extractor = ModelExtractor(replace(self.extracting, reference=reference), turn)
         return Reflector(
             self.store, extractor, self.ranker, Rules(redact, is_noise, looks_like_instruction), thread=self.thread
         )
@@ -66,9 +69,8 @@ def learning_of(
     memory = settings.memory
     if not memory.enabled or memory.mode != "passive":
         return None
-    reference = memory.model or defaults_of(settings).model
-    extracting = Extracting(models, reference, state.usage, clock, prices_of(settings))
-    reflector = TurnReflector(store, ranker_of(settings), extracting, TranscriptThread(state.sessions))
+    extracting = Extracting(models, defaults_of(settings).model, state.usage, clock, prices_of(settings))
+    reflector = TurnReflector(store, ranker_of(settings), extracting, TranscriptThread(state.sessions), memory.model)
     notices = Notices(store, NoticeMode(memory.notice), clock)
     reflecting = Reflecting(state.reflections, reflector, clock, background.spawn, notices.tell)
     return Learning(reflecting, notices)

@@ -141,7 +141,7 @@ class MemorySettings(Section):
     """Checked where the store is opened: a value out of range is told and replaced by the default, never fatal."""
     embedding: ModelReference | None = None
     model: ModelReference | None = None
-    """What looks at finished turns; None is the default model."""
+    """What looks at finished turns; None is the model that answered."""
     mode: Literal["passive", "tool"] = "passive"
     notice: Literal["off", "quiet", "on"] = "quiet"
 

@@ -10,6 +10,7 @@ from app.dispatch.work import Progress
 from app.sessions.entry import Tokens
 from app.sessions.transcript import Kind, TranscriptMessage
 from app.sessions.usage import Run
+from memory.occasion import unfit
 from memory.turn import FinishedTurn, Line
 
 Prices = Mapping[str, Price]
@@ -73,7 +74,7 @@ def finished_turn(progress: Progress, ended_at: datetime, keeping: Keeping) -> F
     if entry is None or not progress.lines:
         return None
     asker = next((line.author for line in progress.lines if line.user_id == message.user_id), None)
-    return FinishedTurn(
+    turn = FinishedTurn(
         session_key=entry.session_key,
         thread_key=message.thread_key,
         run_id=message.reference,
@@ -88,4 +89,7 @@ def finished_turn(progress: Progress, ended_at: datetime, keeping: Keeping) -> F
         agent=progress.agent or None,
         recalled_ids=() if recalled is None else tuple(record.id for record in recalled.records),
         prior_turns=progress.prior_turns,
+        model=progress.model or None,
     )
+    # What nobody will look at is not kept a second time.
+    return turn if unfit(turn) is None else None

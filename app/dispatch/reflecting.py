@@ -15,6 +15,7 @@ from app.channel import Chat
 from app.clock import Clock
 from app.errors import StateError
 from memory.outcome import Batch, Outcome
+from memory.reflector import UNREADABLE
 from memory.turn import FinishedTurn
 
 REFLECTION_LOST = "reflection_lost"
@@ -133,10 +134,12 @@ class Reflecting:
 
     async def _settle(self, pending: Pending, outcome: Outcome) -> None:
         is_old = self._clock.now() - pending.created_at > KEPT
-        if outcome.unwritten and not is_old:
+        # Where no scope could be looked into, no model was asked: the whole turn can come again.
+        is_undone = bool(outcome.unwritten) or outcome.reason == UNREADABLE
+        if is_undone and not is_old:
             pause = PAUSES[min(pending.attempts, len(PAUSES)) - 1]
             await self._pending.again(pending.id, pending.turn, outcome.unwritten, self._clock.now() + pause)
             return
-        if outcome.unwritten:
+        if is_undone:
             _log.error(REFLECTION_GIVEN_UP, reference=pending.turn.run_id, scopes=len(outcome.unwritten))
         await self._pending.done(pending.id)

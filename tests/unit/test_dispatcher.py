@@ -38,14 +38,14 @@ from tests.fakes import (
 
 async def test_a_mention_is_answered_with_the_models_words() -> None:
     house = House()
-    await house.handle(message("what is up?"), house.chat)
+    await house.handle(message("We deploy with Argo. Which port?"), house.chat)
     assert house.chat.answer.written == "Hello Alice."
     assert house.chat.answer.is_finished
     assert house.chat.card.shown == [wording.THINKING]
     assert house.chat.card.is_cleared
     (turn,) = house.reflections.turns
     assert [(line.role, line.author, line.text) for line in turn.lines] == [
-        ("user", "Alice", "what is up?"),
+        ("user", "Alice", "We deploy with Argo. Which port?"),
         ("assistant", None, "Hello Alice."),
     ]
     assert (turn.thread_key, turn.organization, turn.visibility) == ("slack:C1:1700000000.000100", "acme", "public")

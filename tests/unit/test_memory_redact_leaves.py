@@ -121,6 +121,12 @@ SENTENCES = [
     "pip install pypi-publish-helper npm_package_config_registry",
     "example.com/AZDO1234 and Q~ are no keys; GR1348941 is short",
     "The tests use std::string key::value and token://scheme.",
+    'return {"Authorization": authorization, "OpenAI-Organization": omit}',
+    "for key in [key for key, live in all.items() if live.session_id == session_id]:",
+    "def get(self, key: SessionKey, session_id: SessionId) -> Sequence[Message]: ...",
+    "connection.execute(QUERY, {'session_id': session_id}).one_or_none()",
+    "Pass `token=` once, and 'token=' in a query; drop `token=` everywhere.",
+    '{"token_revoked": "this bot token was revoked; reinstall the app", "session": "there is no such thing as this"}',
     "a«b»c «quoted» «token» «password»",
     "",
 ]

@@ -44,6 +44,7 @@ PLACES = [
     (r'"{\"Authorization\": \"Bearer §abcdefgh1§\"}"', "authorization"),
     ("headers['Authorization'] = 'ApiKey §abcdefgh1§'", "authorization"),
     (f"Authorization: GoogleLogin §{RANDOM}§", "authorization"),
+    ("headers.append(('Authorization', 'Bearer §abcdefgh1§'))", "authorization"),
     ("Proxy-Authorization: §abcd1234§", "authorization"),
     (
         "Authorization: AWS4-HMAC-SHA256 §Credential=AK/2026/eu/s3/aws4_request, Signature=0123abcd§\nHost: x",

@@ -265,18 +265,14 @@ async def test_the_demo_model_summarises_when_it_is_asked_to() -> None:
 
 
 def test_a_correction_names_the_record_that_it_corrects() -> None:
-    asked = "\n".join(
-        [
-            "<records>",
-            "- mem:org:acme:1 [fact]: We store our invoices in the blue bucket.",
-            "- mem:org:acme:2 [fact, recalled]: We deploy on Tuesdays.",
-            "</records>",
-            "<conversation>",
-            "Ann: Correction: we store our invoices in the green bucket",
-            "Ann: Correction: our office is in Bern",
-            "</conversation>",
-        ]
-    )
+    asked = """<records>
+- mem:org:acme:1 [fact]: We store our invoices in the blue bucket.
+- mem:org:acme:2 [fact, recalled]: We deploy on Tuesdays.
+</records>
+<conversation>
+Ann: Correction: we store our invoices in the green bucket
+Ann: Correction: our office is in Bern
+</conversation>"""
     found = json.loads(extraction_answer(asking(asked)))["facts"]
     assert [(fact["text"], fact.get("supersedes")) for fact in found] == [
         ("We store our invoices in the green bucket.", "mem:org:acme:1"),

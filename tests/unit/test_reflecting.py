@@ -23,6 +23,7 @@ from app.dispatch.reflecting import (
 from app.errors import StateError
 from memory.outcome import Batch, Ending, Outcome, Remembered
 from memory.record import MemoryCandidate, WriteCounts
+from memory.reflector import UNREADABLE
 from memory.scope import ScopeKind
 from memory.turn import FinishedTurn
 from tests.fakes import EPOCH, FakeChat, ManualClock, until
@@ -140,6 +141,12 @@ async def test_what_could_not_be_written_is_tried_again_after_growing_pauses_and
         await house.reflecting.work_off()
     assert [line["event"] for line in lines] == [REFLECTION_GIVEN_UP]
     assert house.rows.finished == [3]
+
+
+async def test_a_turn_that_was_not_looked_at_because_memory_was_down_comes_again_as_a_whole() -> None:
+    house = House(Rows(pending()), Reflector(Outcome(Ending.FAILED, UNREADABLE)))
+    await house.reflecting.work_off()
+    assert house.rows.put_back == [((), EPOCH + PAUSES[0])]
 
 
 async def test_a_call_that_was_interrupted_is_a_log_line_and_records_that_cannot_be_read_are_another() -> None:
