@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from app.evaluation.scoring import Figures, Score, by_category, figures
 
 _HEAD = ("", "due", "kept", "right", "precision", "recall")
-_FAULTS = (
-    ("missing", "not kept"),
-    ("surplus", "kept, not expected"),
-    ("unretired", "not corrected"),
-    ("retired_wrongly", "retired, not expected"),
-)
+_TOLD = {
+    "missing": "not kept",
+    "surplus": "kept, not expected",
+    "unretired": "not corrected",
+    "retired_wrongly": "retired, not expected",
+}
 """What the lines about single conversations tell; what was lost or let through is among it."""
 
 
@@ -55,7 +55,7 @@ def share(value: float | None) -> str:
 def _sums(scores: Sequence[Score]) -> Iterator[str]:
     due, made, wrong = _corrections(scores)
     yield f"corrections: {made} of {due} made, {wrong} wrongly"
-    lost, let_through = (sum(map(len, each)) for each in zip(*((s.lost, s.let_through) for s in scores), strict=True))
+    lost, let_through = sum(len(each.lost) for each in scores), sum(len(each.let_through) for each in scores)
     yield f"after extraction: {lost} lost, {let_through} kept that must be refused"
     yield f"secrets kept: {sum(len(each.leaked) for each in scores)}"
     for each in unanswered(scores):
@@ -64,22 +64,25 @@ def _sums(scores: Sequence[Score]) -> Iterator[str]:
 
 def _faults(scores: Sequence[Score]) -> Iterator[str]:
     for each in scores:
-        for name, told in _FAULTS:
-            for text in _texts(each, name):
-                yield f"{each.conversation.category}, {each.conversation.name}: {told}: {text}"
+        for name, texts in _texts(each).items():
+            for text in texts:
+                yield f"{each.conversation.category}, {each.conversation.name}: {_TOLD[name]}: {text}"
 
 
 def _conversation(score: Score) -> Mapping[str, object]:
-    named = {name: list(_texts(score, name)) for name, _ in _FAULTS}
-    told = {"lost": list(score.lost), "let_through": list(score.let_through), "leaked": len(score.leaked)}
     known = {"name": score.conversation.name, "category": score.conversation.category, "ending": score.ending}
-    return {**known, "due": score.due, "kept": score.kept, "right": score.right, **named, **told}
+    told = {"lost": score.lost, "let_through": score.let_through, "leaked": len(score.leaked)}
+    return {**known, "due": score.due, "kept": score.kept, "right": score.right, **_texts(score), **told}
 
 
-def _texts(score: Score, name: str) -> Sequence[str]:
+def _texts(score: Score) -> Mapping[str, Sequence[str]]:
     """Without those that have a secret in them, scripted as it is."""
-    texts: Sequence[str] = getattr(score, name)
-    return [text for text in texts if text not in score.leaked]
+    return {
+        "missing": score.missing,
+        "surplus": [text for text in score.surplus if text not in score.leaked],
+        "unretired": score.unretired,
+        "retired_wrongly": score.retired_wrongly,
+    }
 
 
 def _figures(each: Figures) -> Mapping[str, object]:
