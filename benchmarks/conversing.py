@@ -101,7 +101,7 @@ def talk_table(sides: Mapping[Side, Talked], scale: Scale) -> Table:
             ),
             added("the same, p99", 99, paced),
             ("the same: under way at most", str(bare.paced.most_at_once), str(ours.paced.most_at_once), ""),
-            added("all in one go: added, p50", 50, together),
+            added("all in one go: added, p50", 50, together, ADDED.verdict(median(ours.together.added_s) * 1000)),
             added("the same, p99", 99, together),
             ("the same: under way at most", str(bare.together.most_at_once), str(ours.together.most_at_once), ""),
             ("lost, doubled, reordered", _spoilt(bare), _spoilt(ours), SPOILT.verdict(spoilt)),
