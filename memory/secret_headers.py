@@ -8,7 +8,7 @@ from memory.secret_marks import Found, stands_for_one
 
 _SCHEMES = "bearer|basic|token|api-?key|key|jwt|bot|splunk|ssws|geniekey|oauth|negotiate|ntlm"
 _AUTHORIZATION = re.compile(
-    r"[aA](?i:uthorization)(?:\\{0,3}[\"'`]\]?|[*_]{1,2}|\])?\s{0,4}(?:=>|[:=,]|%3A)[*_]{0,2}"
+    r"[aA](?i:uthorization)(?:\\{0,3}[\"'`]\]?(?:\s{0,4},)?|[*_]{1,2}|\])?\s{0,4}(?:(?<=,)|=>|[:=]|%3A)[*_]{0,2}"
     r"(?:\s|%20|\+){0,4}(?:\\{0,3}[fbr]?[\"'`])?"
 )
 _SIGNED = "aws4-hmac-sha256|digest|hawk|oauth|signature"
@@ -52,16 +52,20 @@ def secret_headers(text: str) -> Iterator[Found]:
 
 
 def _authorizations(text: str) -> Iterator[Found]:
-    for header in _AUTHORIZATION.finditer(text):
+    at = 0
+    while header := _AUTHORIZATION.search(text, at):
         at = header.end()
         found = next(filter(None, (pattern.match(text, at) for pattern in _HANDED_OVER)), None)
-        if found and not stands_for_one(text, found.start(1)) and not _PROSE.match(text, found.start(1)):
-            yield Found(found.start(1), found.end(1), "authorization")
+        if found:
+            at = found.end()
+            if not stands_for_one(text, found.start(1)) and not _PROSE.match(text, found.start(1)):
+                yield Found(found.start(1), at, "authorization")
 
 
 def _is_basic(coded: str) -> bool:
     digits = coded.rstrip("=")
-    return _USER_AND_PASSWORD.fullmatch(b64decode(digits + "=" * (-len(digits) % 4))) is not None
+    whole = digits[:-1] if len(digits) % 4 == 1 else digits
+    return _USER_AND_PASSWORD.fullmatch(b64decode(whole + "=" * (-len(whole) % 4))) is not None
 
 
 def _cookies(text: str) -> Iterator[Found]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from memory.secret_marks import Found
 from memory.secret_naming import Naming, named_by
-from memory.secret_values import Value, is_said_about_one, looks_random, value_at
+from memory.secret_values import is_said_about_one, looks_random, value_at
 
 _NAMED = re.compile(
     r"(?P<name>[aAcCkKpPsStT](?:(?<=[kK])(?i:ey|ennwort)|(?<=[tT])(?i:oken)|(?<=[sS])(?i:ecret|ession)"
@@ -23,7 +23,9 @@ _BEFORE = re.compile(r"[A-Za-z0-9_.$-]*+")
 _WORD_BEFORE = re.compile(r"[ \t]([A-Za-z]{1,16}+)")
 _SIGNS = ":=%>&"
 """What joins without doubt; after a space, or a word such as "is", a value has to look like a secret by itself."""
+_QUOTES = frozenset("\"'`")
 _LONGEST_NAME = 64
+_JUDGED_CHARS = 64
 
 
 def named_values(text: str) -> Iterator[Found]:
@@ -36,25 +38,34 @@ def _values(pattern: re.Pattern[str], text: str) -> Iterator[Found]:
     at = 0
     while found := pattern.search(text, at):
         at = found.end()
-        naming = _naming(found)
-        value = value_at(text, at) if naming else None
-        if naming and value and _is_secret(text, value, naming, found["joint"]):
-            at = value.end
-            yield Found(value.start, value.end, naming.kind)
+        start, word_before = _beginning(found)
+        naming = named_by(text[start : found.end("name")], word_before)
+        if naming and not _ends_quote(found, start) and _is_secret(text, at, naming, found["joint"]):
+            value = value_at(text, at, len(text))
+            at = value.end if value else at
+            yield Found(value.start if value else at, at, naming.kind)
 
 
-def _naming(found: re.Match[str]) -> Naming | None:
-    """What the whole name says, whose beginning may stand before what the pattern found."""
-    text, start = found.string, found.start()
-    before = text[max(0, start - _LONGEST_NAME) : start][::-1]
+def _beginning(found: re.Match[str]) -> tuple[int, str]:
+    """Where the whole name begins, of which the pattern found an end; and the word before it."""
+    before = found.string[max(0, found.start() - _LONGEST_NAME) : found.start()][::-1]
     own = _BEFORE.match(before)
     length = own.end() if own else 0
     word = _WORD_BEFORE.match(before, length)
-    return named_by(before[:length][::-1] + found["name"], word[1][::-1] if word else "")
+    return found.start() - length, word[1][::-1] if word else ""
 
 
-def _is_secret(text: str, value: Value, naming: Naming, joint: str) -> bool:
-    if is_said_about_one(text, value, can_be_words=naming.kind == "password"):
+def _ends_quote(found: re.Match[str], start: int) -> bool:
+    """Whether what looks like an opening quote closes the one that the name stands in, as in ``"token="``."""
+    text, end = found.string, found.end()
+    quote = text[start - 1 : start]
+    return quote in _QUOTES and text[end : end + 1] == quote and quote not in text[found.end("name") : end]
+
+
+def _is_secret(text: str, at: int, naming: Naming, joint: str) -> bool:
+    """Judged by the first characters, so that a text which is all names is not read again for each of them."""
+    value = value_at(text, at, at + _JUDGED_CHARS)
+    if value is None or is_said_about_one(text, value, naming.kind):
         return False
     is_plain = value.is_quoted or joint[0] in _SIGNS
     return (naming.is_sure and is_plain) or looks_random(text[value.start : value.end])

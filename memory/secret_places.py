@@ -22,7 +22,7 @@ _BY_GROUP: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
         ),
     ),
     ("token", "@", re.compile(r":\\?/\\?/(?=[A-Za-z_.~-]*+\d)([A-Za-z0-9_.~-]{20,}+)(?=:[^\s/@]{0,200}+@|@)")),
-    ("token", "x-access-token:", re.compile(r"x-access-token:([^\s@\"'<>|/`]{4,}+)")),
+    ("token", "x-access-token:", re.compile(r"x-access-token:([A-Za-z0-9_.~%-]{4,}+)")),
     ("password", "(", re.compile(r":([^\s:@\"'/<>|]++)@(?:tcp|udp|unix)\(")),
     (
         "token",

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from memory.secret_marks import stands_for_one
+from memory.secret_marks import Kind, stands_for_one
 from memory.secret_naming import is_secret_word, parts_of
 from memory.stopwords import STOP_WORDS
 
@@ -29,7 +29,7 @@ _QUOTED = re.compile(
 """Quotes of code, of JSON inside JSON, of chat; and a word Slack made a link of. An open quote ends with its line."""
 _PLAIN = re.compile(
     r"(?:[^\s\"'`<>|,;&)}\]\\]"
-    r"|[,;&)}\]](?![\s\"'`<>|]|\Z|[,;)}\]]{1,4}(?:[\s\"'`<>|]|\Z)|(?:lt|gt|quot);|(?:amp;)?[\w.-]{1,40}=)"
+    r"|[,;&)}\]](?!(?<=[)}\]])[.:]|[\s\"'`<>|]|\Z|[,;)}\]]{1,4}(?:[\s\"'`<>|.:]|\Z)|(?:lt|gt|quot);|(?:amp;)?[\w.-]{1,40}=)"
     r"|\\(?![nrt\"'\\])){4,}+"
 )
 """Up to white space, a quote or a bracket; commas and the like end it only when something else begins there."""
@@ -60,6 +60,9 @@ values version write wrong yes
 """
 _ABOUT_ONE = STOP_WORDS.union(_STATES.split())
 _SHORTEST = 4
+_LETTERS_OF_WORDS = 3
+_ONE_WORD = frozenset({"token", "session", "cookie"})
+_SPACES_OF_SENTENCE = 4
 _RUN = re.compile(r"[A-Za-z0-9]{6,}+")
 _MIXED = re.compile(r"(?=[A-Za-z]*+\d)(?=\d*+[A-Za-z])")
 _ORDINARY = re.compile(
@@ -70,33 +73,43 @@ _ORDINARY = re.compile(
 """Ids of Slack, times, versions, amounts, algorithms."""
 
 
-def value_at(text: str, at: int) -> Value | None:
-    """The value that begins at ``at``: a quoted one whole, another one from four characters on."""
-    quoted = _QUOTED.match(text, at)
+def value_at(text: str, at: int, limit: int) -> Value | None:
+    """The value between ``at`` and at most ``limit``: a quoted one whole, another one from four characters on."""
+    quoted = _QUOTED.match(text, at, limit)
     if quoted:
         inside = next(place for place in quoted.regs[3:] if place[0] >= 0)
         return Value(*inside, is_quoted=True) if inside[0] < inside[1] else None
-    plain = _PLAIN.match(text, at)
+    plain = _PLAIN.match(text, at, limit)
     if plain is None:
         return None
     end = plain.start() + len(plain[0].rstrip(".…"))
     return Value(plain.start(), end, is_quoted=False) if end - plain.start() >= _SHORTEST else None
 
 
-def is_said_about_one(text: str, value: Value, *, can_be_words: bool) -> bool:
+def is_said_about_one(text: str, value: Value, kind: Kind) -> bool:
     """Whether ``value`` is no secret but a slot, a variable, a call, a path, a date, or a word of a sentence.
 
-    ``can_be_words``: a password may be a plain word in front of others, a token is none.
+    A password may be a plain word in front of others, a token is none.
     """
     said = text[value.start : value.end]
     if stands_for_one(text, value.start) or _PLACE.match(said) or _is_variable(said) or said.lower() in _ABOUT_ONE:
         return True
     if value.is_quoted:
-        return False
-    if said.endswith("=") and stands_for_one(text, value.end):
+        return kind in _ONE_WORD and said.count(" ") >= _SPACES_OF_SENTENCE and not looks_random(said)
+    if _CODE.match(text, value.start) or (said.endswith("=") and stands_for_one(text, value.end)):
         return True
-    is_word = _WORD.fullmatch(said) is not None and _GOES_ON.match(text, value.end) is not None
-    return _CODE.match(text, value.start) is not None or (is_word and not can_be_words)
+    return kind != "password" and (_is_name(said) or _is_in_sentence(text, value))
+
+
+def _is_in_sentence(text: str, value: Value) -> bool:
+    is_word = _WORD.fullmatch(text, value.start, value.end) is not None
+    return is_word and _GOES_ON.match(text, value.end) is not None
+
+
+def _is_name(said: str) -> bool:
+    """Whether a value is put together from words: a variable, a type, as in ``session_id: SessionId``."""
+    parts = parts_of(said) if _NAME.fullmatch(said) else []
+    return len(parts) > 1 and min(map(len, parts)) > 1 and sum(map(len, parts)) >= _LETTERS_OF_WORDS * len(parts)
 
 
 def _is_variable(said: str) -> bool:

@@ -35,6 +35,9 @@ CARRIED = "carried"
 FOLLOWING = "+"
 """The part of a message that its command asked to be run after it."""
 
+Completing = Callable[[IncomingMessage], Awaitable[IncomingMessage]]
+"""With what its event did not say."""
+
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -73,10 +76,15 @@ class Dispatcher:
         """The process is going to end: no turn begins any more, what waits is left to the next process."""
         self.lines.hold()
 
-    async def handle(self, accepted: Accepted, chat: Chat) -> str:
-        """See an accepted message to its end; the outcome's name."""
-        work = Work(accepted, chat)
+    async def handle(self, accepted: Accepted, chat: Chat, completed: Completing | None = None) -> str:
+        """See an accepted message to its end; the outcome's name.
+
+        ``completed`` finds out what the platform's event did not say; nobody overtakes the message meanwhile.
+        """
         async with self._arrivals.in_order(accepted.session_key):
+            if completed is not None:
+                accepted = replace(accepted, message=await completed(accepted.message))
+            work = Work(accepted, chat)
             is_meant = await self.is_meant(work)
         if not is_meant:
             await self._ports.journal.end(accepted, NOT_MEANT)

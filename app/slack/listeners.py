@@ -219,7 +219,7 @@ class Listeners:
         """The listener boundary: whatever goes wrong below, the person hears of it and the bot goes on."""
         message = accepted.message
         try:
-            await self._dispatcher.handle(replace(accepted, message=await self._stamped(message)), chat)
+            await self._dispatcher.handle(accepted, chat, self._stamped)
         except Exception as fault:  # noqa: BLE001 - the boundary of the listener
             _log.exception(TURN_CRASHED, reference=message.reference, thread=message.thread_key)
             await self._apologise(message, chat, fault)

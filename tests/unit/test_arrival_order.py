@@ -2,7 +2,7 @@
 
 import asyncio
 
-from app.channel import Address
+from app.channel import Address, IncomingMessage
 from app.dispatch.arrivals import Arrivals
 from app.dispatch.dispatcher import NOT_MEANT
 from app.errors import ChannelUnavailableError
@@ -111,3 +111,24 @@ async def test_a_reply_that_is_not_for_the_bot_or_cannot_be_judged_holds_up_nobo
         await asyncio.sleep(0)
         slow.read.set()
     assert [outcome.result() for outcome in outcomes] == [NOT_MEANT, NOT_MEANT, "ran"]
+
+
+async def test_a_mention_whose_place_is_still_being_looked_up_is_not_overtaken() -> None:
+    """A mention's event does not say what kind of channel it is in."""
+    house, told = House(), asyncio.Event()
+
+    async def looked_up(said: IncomingMessage) -> IncomingMessage:
+        await told.wait()
+        return said
+
+    mention = message("one", position="1700000000.000100", root=ROOT, event="Ev1")
+    reply = message("two", position="1700000000.000200", root=ROOT, address=Address.FOLLOW_UP, event="Ev2")
+    first = await house.dispatcher.accept(mention)
+    assert first is not None
+    async with asyncio.TaskGroup() as group:
+        group.create_task(house.dispatcher.handle(first, FakeChat(), looked_up))
+        await asyncio.sleep(0)
+        group.create_task(house.handle(reply, FakeChat(is_part=True)))
+        await asyncio.sleep(0)
+        told.set()
+    assert [request.messages[-1].text for request in house.provider.requests] == ["Alice: one", "Alice: two"]
