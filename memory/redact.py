@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from memory.secret_cards import card_numbers
 from memory.secret_headers import secret_headers
 from memory.secret_keys import private_keys
-from memory.secret_marks import Found, replaced
+from memory.secret_marks import MARK, Found, replaced
 from memory.secret_names import named_values
 from memory.secret_places import secret_places
 from memory.secret_shapes import web_tokens, well_known_shapes
@@ -25,6 +25,9 @@ _TERMINAL = re.compile(
     r"|\x9b[0-?]*+[ -/]*+[@-~]?"
 )
 """Colours and other orders to a terminal, which could stand in the middle of a secret. No escape is left over."""
+_NEIGHBOURHOOD = re.compile(rf"[^«]{{0,240}}+(?:{MARK}[^«]{{0,240}}+)++")
+_MOST_ROUNDS = 8
+"""A second round rarely finds anything; only a text that is made for it could need more of them than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,23 @@ def redact(text: str) -> str:
 
 
 def redacted(text: str) -> Redacted:
-    """``redact``, with what was found."""
-    counts = Counter[str]()
-    text = _TERMINAL.sub("", text)
-    for find in _PASSES:
-        text, kinds = replaced(text, find(text))
+    """``redact``, with what was found. A mark can uncover a secret beside it, so it is looked at again."""
+    counts, text = Counter[str](), _TERMINAL.sub("", text)
+    for _ in range(_MOST_ROUNDS):
+        kinds = list[str]()
+        for find in _PASSES:
+            text, found = replaced(text, find(text))
+            kinds += found
         counts.update(kinds)
+        if not kinds or _is_settled(text):
+            break
     return Redacted(text, dict(counts))
+
+
+def _is_settled(text: str) -> bool:
+    """Whether nothing more is found near the marks; elsewhere the text is as it was."""
+    near = _NEIGHBOURHOOD.findall(text)
+    return not any(True for find in _PASSES for _ in find("\n".join(near)))
 
 
 def _by_themselves(text: str) -> Iterator[Found]:

@@ -219,3 +219,4 @@ async def test_a_prompt_that_cannot_be_made_shorter_is_told_of(playground: Playg
     async with talking(playground, provider) as bot:
         root = bot.say(f"{MENTION} 1")
         await bot.rest(lambda: "too long for the model" in bot.text(root))
+        assert len(provider.requests) == 1, "there was nothing to summarise"
