@@ -7,7 +7,7 @@ RUN python -m venv /opt/venv \
 
 FROM python:3.11-slim
 RUN useradd --create-home --uid 10001 switchboard \
- && install -d -o switchboard -g switchboard /srv/switchboard
+ && install -d -o switchboard -g switchboard /srv/switchboard /srv/switchboard/data
 COPY --from=build /opt/venv /opt/venv
 WORKDIR /srv/switchboard
 COPY app ./app
@@ -20,7 +20,8 @@ ENV PATH=/opt/venv/bin:$PATH \
     SWITCHBOARD_HTTP__HOST=0.0.0.0
 USER switchboard
 EXPOSE 8080
-# The bot drains on SIGTERM: it finishes what it has accepted, for limits.drain_s at most.
+# The bot drains on SIGTERM, for limits.drain_s at most; what it does not finish then, it does after the next start.
+VOLUME /srv/switchboard/data
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=3s CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8080/readyz', timeout=2)"]
 ENTRYPOINT ["python", "-m", "app"]
