@@ -25,7 +25,8 @@ _TERMINAL = re.compile(
     r"|\x9b[0-?]*+[ -/]*+[@-~]?"
 )
 """Colours and other orders to a terminal, which could stand in the middle of a secret. No escape is left over."""
-_NEIGHBOURHOOD = re.compile(rf"[^«]{{0,240}}+(?:{MARK}[^«]{{0,240}}+)++")
+_MARK = re.compile(MARK)
+_NEAR_CHARS = 240
 _MOST_ROUNDS = 8
 """A second round rarely finds anything; only a text that is made for it could need more of them than this."""
 
@@ -63,8 +64,18 @@ def redacted(text: str) -> Redacted:
 
 def _is_settled(text: str) -> bool:
     """Whether nothing more is found near the marks; elsewhere the text is as it was."""
-    near = _NEIGHBOURHOOD.findall(text)
-    return not any(True for find in _PASSES for _ in find("\n".join(near)))
+    near = "\n".join(_near_marks(text))
+    return not any(True for find in _PASSES for _ in find(near))
+
+
+def _near_marks(text: str) -> Iterator[str]:
+    begin = end = 0
+    for mark in _MARK.finditer(text):
+        if mark.start() - _NEAR_CHARS > end:
+            yield text[begin:end]
+            begin = mark.start() - _NEAR_CHARS
+        end = mark.end() + _NEAR_CHARS
+    yield text[begin:end]
 
 
 def _by_themselves(text: str) -> Iterator[Found]:

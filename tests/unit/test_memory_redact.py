@@ -135,3 +135,32 @@ def test_what_is_a_secret_by_itself_goes_from_any_wrapping(name: str, wrapping: 
     assert is_gone(secret, after), after
     assert after == without_colours(WRAPPINGS[wrapping](f"«{kind}»"))
     assert redact(after) == after
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b'{"typ":"JWT"}',
+        b'{"alg" broken',
+        b'{"a":' + b"[" * 9_000,
+        b'{"alg":"' + b"a" * 20_000 + b'"}',
+        b"{\xff\xff\xff\xff\xff\xff}",
+    ],
+)
+def test_three_parts_whose_first_names_no_algorithm_are_no_web_token(header: bytes) -> None:
+    text = f"{urlsafe_b64encode(header).decode().rstrip('=')}.{CLAIMS}.{SIGNATURE}"
+    assert redact(text) == text
+
+
+def test_a_web_token_behind_other_names_goes() -> None:
+    assert redact(f"excellent1.{HEADER}.{CLAIMS}.{SIGNATURE}") == "excellent1.«web-token»"
+    assert redact(f"unsigned {SPACED_HEADER}.{CLAIMS}.") == "unsigned «web-token»."
+
+
+def test_a_card_number_goes_from_between_other_numbers() -> None:
+    assert redact("1001 4111 1111 1111 1111 2024") == "1001 «card-number» 2024"
+
+
+def test_what_is_far_from_a_mark_is_not_looked_at_twice() -> None:
+    text = "password=hunter2 " + "word " * 500 + "password=hunter2"
+    assert redact(text) == text.replace("hunter2", "«password»")
