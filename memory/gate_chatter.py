@@ -7,7 +7,7 @@ and Spanish; in other languages a sentence passes.
 import re
 import unicodedata
 
-from memory.gate_text import any_of
+from memory.gate_text import any_of, clauses
 
 _DAYS = (
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs"
@@ -56,6 +56,44 @@ _COURTESY = frozenset(
     """.split()  # noqa: SIM905 - a list of words reads as one
 )
 _MOST_COURTESY = 8
+_NO_VERB = r"(?!(?:is|are|was|were|means?|has|goes|stands?|uses?|runs?|ist|sind|hat|est|sont|es|son)\b)"
+"""Words after which a thanks would be what a sentence is about."""
+_MUCH = r"(?:really|so|very|absolutely|simply|just|truly|too|totally|such|the|an?|my|our|always|always the)"
+_FINE = (
+    r"(?:best|greatest|great|awesome|amazing|excellent|brilliant|fantastic|wonderful|perfect|incredible|genius|star"
+    r"|rockstar|hero|legend|lifesaver|life saver|gem|treasure|angel|champion|champ|pro|kind|helpful|sweet|smart|clever)"
+)
+_WHOM = r"(?: (?:bot|buddy|mate|team|folks|guys|all|everyone|everybody|everything|ever|again|work|job|help|answer))*"
+_THANKS = any_of(
+    r"^(?:ok(?:ay)? |great |perfect |many |a million |so many |a thousand |no )?(?:thanks|thanx|thx|thank you|ty"
+    r"|cheers)(?: (?:a (?:lot|million|bunch|ton)|so (?:very )?much|very much|again|everyone|everybody|all|team|guys"
+    rf"|folks|bot|anyway|in advance))*(?: for {_NO_VERB}[\w'-]+(?: {_NO_VERB}[\w'-]+){{0,5}})?$",
+    r"^(?:i |we )?(?:really |much |highly |so )?appreciate (?:it|that|this|you|(?:all )?(?:your|the) (?:\w+ )?"
+    r"(?:help|support|work|effort|patience|time|answer))(?: (?:a lot|very much|so much))?$",
+    rf"^(?:vielen |herzlichen |tausend |besten )?danke?(?: (?:dir|euch|ihnen|schon|sehr|vielmals|nochmals?))*"
+    rf"(?: fur {_NO_VERB}[\w'-]+(?: {_NO_VERB}[\w'-]+){{0,4}})?$",
+    rf"^(?:un grand |mille )?merci(?: (?:beaucoup|bien|a (?:toi|vous|tous)|encore|infiniment))*"
+    rf"(?: pour {_NO_VERB}[\w'-]+(?: {_NO_VERB}[\w'-]+){{0,4}})?$",
+    rf"^(?:muchas |muchisimas |mil )?gracias(?: (?:a (?:ti|todos)|de nuevo))*"
+    rf"(?: por {_NO_VERB}[\w'-]+(?: {_NO_VERB}[\w'-]+){{0,4}})?$",
+)
+_PRAISE = any_of(
+    rf"^you(?:'re| are|re)(?: all)?(?: {_MUCH})* {_FINE}{_WHOM}$",
+    rf"^(?:that|this|it)(?:'s| is| was)(?: {_MUCH})* {_FINE}{_WHOM}$",
+    rf"^what an? {_FINE}{_WHOM}$",
+    rf"^(?:{_FINE}|good|nice|lovely|superb|stellar) (?:bot|work|job|stuff|answer|catch|one|help)"
+    r"(?: (?:bot|team|everyone|everybody|all|folks|guys|ever|again|as always))*$",
+    r"^(?:well done|bravo|kudos|hats off|props|way to go)(?: to (?:you|all|everyone|the team)| team| everyone| all)*$",
+    r"^you (?:guys |all )?(?:rock|rule|nailed it|(?:just )?(?:saved|made) my (?:day|week|life))(?: again)?$",
+    r"^(?:i )?(?:really |just )?love (?:it|this|that|you|this bot)(?: so much)?$",
+    r"^(?:du bist|ihr seid|sie sind) (?:\w+ )?(?:besten?|bester|super|toll|klasse|spitze|genial|grossartig|schatz|held"
+    r"|engel)$",
+    r"^(?:gute|tolle|super|klasse|saubere) arbeit$|^gut gemacht$",
+    r"^(?:tu es|vous etes|t'es) (?:\w+ )?(?:meilleure?s?|geniale?s?|super|top|formidables?|parfaite?s?|adorables?)$",
+    r"^(?:bon|beau|excellent) travail$|^bien joue$",
+    r"^(?:eres|sois|son) (?:\w+ )?(?:mejor(?:es)?|genial(?:es)?|increibles?|crack|cracks|maquina|sol)$",
+    r"^(?:buen|excelente|gran) trabajo$|^bien hecho$",
+)
 _GREETING = any_of(
     r"^(?:hi|hello|hey|hiya|howdy|yo|good (?:morning|afternoon|evening|night)|morning|happy (?:birthday|monday|friday"
     r"|holidays|new year)|have a (?:nice|good|great)|see you|bye|goodbye|good luck|welcome (?:aboard|back)"
@@ -139,14 +177,42 @@ _MEETING = any_of(
 _TROUBLE = any_of(
     r"\b(?:fail(?:s|ed|ing|ure)?|errors?|errored|crash(?:es|ed|ing)?|broke|broken|tim(?:ed|es|ing) out|timeouts?"
     r"|dropped"
-    r"|hangs?|hanging|hung|down|unreachable|flaky|red|stuck|[45]\d\d)\b",
+    r"|hangs?|hanging|hung|down|unreachable|flaky|red|stuck|[45]\d\d"
+    r"|slow|sluggish|laggy|lagging|unresponsive|stalled|unusable|acting up)\b",
+    r"\b(?:does|do|is|are|will|can)(?:n't| not) (?:work|working|respond|responding|load|loading|start|starting"
+    r"|connect|connecting)\b|\b(?:won't|can't) (?:work|respond|load|start|connect)\b",
+    r"\b(?:langsam|lahmt|hangt|lente?s?|rame|lent[oa]s?)\b",
     r"\b(?:fehler|abgesturzt|kaputt|fehlgeschlagen|ausgefallen|echoue|plante|en panne|erreur|fallo|falla|caido"
     r"|caida|error)\b",
 )
+_EXPLAINS = any_of(
+    r"\b(?:due to|owing to|caused by|thanks to|comes? from|so that|after an?|(?:root )?cause|(?:re)?solved by|fixed by"
+    r"|fix is|helps?|restart(?:ing)? (?:it|them|both|the|all)|wegen|durch|ursache|hilft|a cause de|grace a|debido a"
+    r"|por culpa de|se arregla)\b"
+)
+"""A cause or a cure."""
+_THING = r"(?:the|this|that|my|our) [\w.-]+(?: [\w.-]+)?"
+_REFUSES = (
+    r"(?:is|are|seems) (?:still |completely |totally )?(?:hanging|hung|stuck|crashing|unresponsive|stalled|frozen"
+    r"|lagging|acting up)|keeps? (?:on )?(?:hanging|crashing|failing|breaking|timing out|freezing|restarting)"
+    r"|(?:does|do)(?:n't| not) (?:work|respond|load|start|connect)|(?:won't|will not|can't|cannot) (?:work|respond|load"
+    r"|start|connect)|(?:is|are)(?:n't| not) (?:working|responding|loading|starting)"
+    r"|(?:has |have )?stopped (?:working|responding)"
+)
+_TO_ME = r"(?: (?:again|now|for me|here|anymore|any more|at all|once more))*"
 _OUTAGE = any_of(
     r"^(?:the )?[\w.-]+(?: [\w.-]+)? (?:is|are|seems) (?:still |completely )?(?:red|down|broken|failing|back up"
     r"|back|unreachable"
     r"|flaky)(?: again| now)?[.!]*$",
+    rf"^(?:{_THING}|(?!\w+ing\b)[\w.-]+(?<!s)) (?:hangs|crashes|fails|breaks|lags|stalls|times out)"
+    rf"{_TO_ME}[.!]*$",
+    rf"^(?:{_THING}|[\w.-]+(?: [\w.-]+)?) (?:{_REFUSES}){_TO_ME}[.!]*$",
+    r"^(?:der|die|das|unser[e]?|mein[e]?) [\w.-]+ (?:hangt|spinnt|streikt|klemmt|(?:geht|ladt|startet|reagiert|"
+    r"funktioniert) nicht(?: mehr)?)(?: (?:schon )?wieder| bei mir)*[.!]*$",
+    r"^(?:les? |la |l'|notre |mon |ma )[\w.-]+ (?:plante|rame|bloque|ne (?:marche|repond|demarre|charge|fonctionne)"
+    r" (?:pas|plus))(?: encore| chez moi)*[.!]*$",
+    r"^(?:el|la|nuestr[oa]|mi) [\w.-]+ (?:se cuelga|se bloquea|falla|va lent[oa]|no (?:funciona|responde|arranca|"
+    r"carga))(?: otra vez| de nuevo)*[.!]*$",
     r"\btim(?:ed|es) out for me\b",
     r"^(?:traceback \(most|[\w.]*(?:error|exception):|fatal:|panic:|npm err!|segmentation fault|exit code \d"
     r"|at [\w.$<>]+ ?\()",
@@ -159,8 +225,20 @@ def is_empty(text: str) -> bool:
 
 
 def is_courtesy(sentence: str) -> bool:
-    """Thanks, agreement, laughter, a picture: nothing that says something to a third."""
-    words = _WORDS.findall(_SIGN.sub(" ", sentence))
+    """Thanks, praise, agreement, laughter, a picture: nothing that says something to a third."""
+    said = _SIGN.sub(" ", sentence)
+    if _is_courteous(said):
+        return True
+    parts = [part for each in clauses(said) if (part := each.strip(" .!"))]
+    return len(parts) <= _MOST_COURTESY and all(_pleases(each) or _is_courteous(each) for each in parts)
+
+
+def _pleases(clause: str) -> bool:
+    return _THANKS.search(clause) is not None or _PRAISE.search(clause) is not None
+
+
+def _is_courteous(words_said: str) -> bool:
+    words = _WORDS.findall(words_said)
     return len(words) <= _MOST_COURTESY and all(word in _COURTESY for word in words)
 
 
@@ -199,7 +277,7 @@ def is_meeting(sentence: str) -> bool:
 
 def is_one_off(sentence: str) -> bool:
     """Trouble somebody has at the moment; what causes or mends it is worth knowing."""
-    if _LASTS.search(sentence):
+    if _LASTS.search(sentence) or _EXPLAINS.search(sentence):
         return False
     passing = _TROUBLE.search(sentence) is not None and _BRIEFLY.search(sentence) is not None
     return passing or _OUTAGE.search(sentence) is not None

@@ -53,6 +53,21 @@ _CHANGE = any_of(
     r"|just now)[.!]*$",
     r"^ich habe?\b.{0,60}\b(?:hinzugefue?gt|umbenannt|entfernt|aktualisiert|behoben|angepasst)[.!]*$",
 )
+_PASSIVE = any_of(
+    r"\b(?:was|were|has been|have been|is being|are being|got)(?: \w+ly| also| already| now)? (?:adapted|adjusted"
+    r"|altered|amended|changed|configured|converted|copied|corrected|created|drafted|edited|exported|formatted|generated"
+    r"|imported|inserted|installed|modified|patched|polished|posted|prepared|rebuilt|recreated|reformatted|regenerated"
+    r"|reordered|repaired|reset|resolved|restarted|restored|revised|saved|sent|set up|shortened|sorted|translated"
+    r"|tweaked|uploaded)(?: \w+ly| again| as (?:asked|requested|discussed|agreed|wished))*[.!]*$",
+    r"\bwurden?\b(?: [\w.-]+){0,4}? (?:angepasst|geandert|bearbeitet|uberarbeitet|erstellt|angelegt|gesendet"
+    r"|verschickt|gespeichert|neu gestartet|zuruckgesetzt|ubersetzt|gekurzt|sortiert|installiert)[.!]*$",
+    r"\b(?:a|ont) ete (?:bien )?(?:adapte|ajuste|modifie|change|cree|envoye|enregistre|redemarre|traduit|revise"
+    r"|prepare)e?s?[.!]*$",
+    r"\b(?:fue|fueron|ha sido|han sido|se ha|se han) (?:adaptad|ajustad|modificad|cambiad|cread|enviad|guardad"
+    r"|reiniciad|traducid|revisad|preparad)[oa]s?[.!]*$",
+    r"\bse (?:ha|han) (?:adaptado|ajustado|modificado|creado|enviado)\b.{0,40}$",
+)
+"""What was done to something, and nothing else of it: neither why nor to what end."""
 _COMMITTED = any_of(
     r"^(?:feat|fix|chore|docs|refactor|tests?|ci|build|perf|style)(?:\([^)]*\))?!?: ",
     r"^(?:moved|added|removed|renamed|fixed|updated|refactored|cleaned up|dropped|bumped|rewrote|replaced"
@@ -101,7 +116,7 @@ def reports_status(sentence: str) -> bool:
 
 def reports_change(sentence: str) -> bool:
     """What somebody says they did to something just now."""
-    changed = _CHANGE.search(sentence) is not None or _COMMITTED.search(sentence) is not None
+    changed = any(each.search(sentence) for each in (_CHANGE, _PASSIVE, _COMMITTED))
     return changed and not lasts(sentence)
 
 

@@ -14,7 +14,7 @@ from memory.cues import agrees, is_question, sentences, wishes_for_good
 from memory.folding import folded
 from memory.record import MemoryRecord
 from memory.render import FENCE_CLOSE, FENCE_OPEN
-from memory.text import query_terms, record_terms
+from memory.text import name_terms, query_terms, record_terms
 from memory.turn import Line
 
 SAID_SHARE = 1 / 2
@@ -37,10 +37,12 @@ utilisateur équipe préfère veut utilise toujours usuario equipo prefiere quie
 """
 """Words a statement is put into and nobody needs to have said."""
 _RECALLED = re.compile(rf"(?:Background memory for [^\n]*\n)?{FENCE_OPEN}.*?(?:{FENCE_CLOSE}|\Z)", re.DOTALL)
-_MARK = re.compile("«[a-z-]{1,20}»")
+MARK = re.compile("«[a-z-]{1,20}»")
 """What redaction leaves of a secret."""
 _DATE = re.compile(r"(?<![\d-])\d{4}-\d{2}-\d{2}(?![\d-])")
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:://|[./@:_\\-])+[A-Za-z0-9]+)*")
+_CAPITALISED = re.compile(r"(?<=\w )[A-Z]\w+|(?<=\w, )[A-Z]\w+|\b[A-Za-z][a-z]*[A-Z]\w*")
+"""Inside a sentence, or inside a word: where a capital tells a name."""
 _ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 
 
@@ -64,6 +66,8 @@ class Ground:
     sentences: tuple[Sentence, ...]
     first_at: datetime
     last_at: datetime
+    unvouched: frozenset[str] = frozenset()
+    """Words of the bot, of files and of tools, without the names of those who speak."""
 
     def supports(self, text: str) -> bool:
         """Whether enough of the words, and every number, address and name of code, are people's own."""
@@ -75,6 +79,7 @@ class Ground:
             and _share(terms, said) >= SAID_SHARE
             and _share(terms, stated) >= STATED_SHARE
             and all(self._has(name) for name in _exact_names(text))
+            and not self._borrows_name(text, said)
         )
 
     def source(self, text: str) -> Sentence | None:
@@ -83,10 +88,20 @@ class Ground:
         stated = [each for each in reversed(self.sentences) if each.is_statement and _share(terms, each.terms) > 0]
         return max(stated, key=lambda each: _share(terms, each.terms), default=None)
 
+    def share(self, text: str) -> float:
+        """How much of the telling words the nearest single statement has."""
+        terms = telling(text)
+        return max((_share(terms, each.terms) for each in self.sentences if each.is_statement), default=0.0)
+
     def by(self, user_id: str | None) -> "Ground":
         """What one person said, and nobody else."""
         own = tuple(each for each in self.sentences if user_id and each.user_id == user_id)
-        return Ground(own, self.first_at, self.last_at)
+        return Ground(own, self.first_at, self.last_at, self.unvouched)
+
+    def _borrows_name(self, text: str, said: frozenset[str]) -> bool:
+        """Whether it names somebody or something that only the bot, a file or a tool has named."""
+        names = [term for name in _CAPITALISED.findall(text) for term in telling(name)]
+        return any(term in self.unvouched and _share([term], said) == 0 for term in names)
 
     def _has(self, name: str) -> bool:
         if _DATE.fullmatch(name) and self._is_near(name):
@@ -110,12 +125,19 @@ def ground_of(lines: Sequence[Line], recalled: Sequence[MemoryRecord], at: datet
         tuple(found),
         min((line.at for line in vouched), default=at),
         max((line.at for line in vouched), default=at),
+        _unvouched(lines),
     )
+
+
+def _unvouched(lines: Sequence[Line]) -> frozenset[str]:
+    shown = (line for line in lines if line.role == "assistant" or line.is_quoted)
+    speakers = {line.author for line in lines if line.author}
+    return frozenset(term for line in shown for term in telling(line.text)).difference(*map(name_terms, speakers))
 
 
 def telling(text: str) -> list[str]:
     """The terms of ``text`` without dates, what is left of secrets, and the words statements are put into."""
-    return [term for term in query_terms(_DATE.sub(" ", _MARK.sub(" ", text))) if term not in _framing()]
+    return [term for term in query_terms(_DATE.sub(" ", MARK.sub(" ", text))) if term not in _framing()]
 
 
 @cache

@@ -3,6 +3,7 @@
 Specification, sections 13, 14 and 23.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,21 +12,33 @@ from functools import cached_property
 from memory.cues import STANDING_CHARS, wishes_for_good
 from memory.extracted import Extracted, Statement
 from memory.extraction import MOST_FACTS
-from memory.grounding import Ground, Sentence, same_words
+from memory.grounding import MARK, Ground, Sentence, same_words, telling
 from memory.outcome import Batch
 from memory.record import MemoryCandidate, MemoryRecord
 from memory.routing import Origin, Route, Visibility, route, summary_audience
 from memory.scope import ScopeKind, kind_of
+from memory.secret_naming import is_secret_word, parts_of
+from memory.stopwords import STOP_WORDS
 from memory.turn import FinishedTurn
 
 UNSAID = "unsaid"
 """Too little of it is people's own words."""
 SAID_BY_OTHERS = "said_by_others"
 """It claims to be about the one who asked, who has not said it."""
+SECRET = "secret"  # noqa: S105 - a reason
+"""Nothing is left of it but that there is one."""
 REPEATED = "repeated"
 NO_SCOPE = "no_scope"
 SURPLUS = "surplus"
 
+_BESIDE_WORDS = """
+access api app auth bearer client code current following former login new old pin private same valid value
+lautet la aktuell alt neu neue neues geheimnis schlüssel zugangsdaten actuel clé mot nouveau passe actual
+clave contraseña nueva
+"""
+_BESIDE = frozenset(_BESIDE_WORDS.split())
+"""Words that name a secret in other languages, or stand beside such a word and tell no more."""
+_WORD = re.compile(r"\w+")
 
 EXTRACTION_S = 60.0
 """No extraction takes longer."""
@@ -125,11 +138,15 @@ def plan_learning(extracted: Extracted, known: Known, rules: Rules) -> Plan:
 def _refusal(statement: Statement, known: Known, rules: Rules, earlier: Sequence[str]) -> str | None:
     """Why nobody learns it. What is shaped like an order is not asked whether it is worth keeping: a person is."""
     text = statement.text
+    if is_husk(text):
+        return SECRET
     if text.casefold() in (each.casefold() for each in earlier):
         return REPEATED
     if not known.ground.supports(text):
         return UNSAID
-    if not _ground(statement, known).supports(text):
+    own = _ground(statement, known)
+    # Who said nearly the same of themselves ("I prefer light mode") has not said what another said.
+    if not own.supports(text) or own.share(text) < known.ground.share(text):
         return SAID_BY_OTHERS
     return None if rules.looks_like_instruction(text) else rules.is_noise(text)
 
@@ -205,7 +222,7 @@ def _sum_up(text: str, statements: Sequence[Statement], known: Known, rules: Rul
     """One summary for a thread, told anew only when there is news; it goes no wider than any fact of it."""
     audiences = [each.audience for each in statements] + [kind_of(key) for key, _ in plan.routed]
     to = route(summary_audience(audiences), known.origin)
-    if to is None or not known.ground.supports(text):
+    if to is None or is_husk(text) or not known.ground.supports(text):
         plan.refused["summary"] += 1
         return
     last = known.summaries.get(to.scope_key)
@@ -225,3 +242,19 @@ def _batches(routed: Sequence[tuple[str, MemoryCandidate]]) -> tuple[Batch, ...]
     """One for each scope, in the order they were first named."""
     keys = dict.fromkeys(key for key, _ in routed)
     return tuple(Batch(key, tuple(each for to, each in routed if to == key)) for key in keys)
+
+
+def is_husk(text: str) -> bool:
+    """Whether it says only that there is a secret: ``The password: «password»``."""
+    rest, marks = MARK.subn(" ", text)
+    if not marks:
+        return False
+    empty = {term for word in _WORD.findall(rest) if _names_a_secret(word) for term in telling(word)}
+    return all(term in empty or term in STOP_WORDS for term in telling(rest))
+
+
+def _names_a_secret(word: str) -> bool:
+    parts = parts_of(word)
+    return word.casefold() in _BESIDE or (
+        bool(parts) and all(is_secret_word(each) or each in _BESIDE for each in parts)
+    )

@@ -976,7 +976,91 @@ Timeouts between services are 2 seconds, and clients retry twice.
     ),
 )
 
-KNOWN = (*_WRITTEN_FIRST, *_WRITTEN_SECOND, *_PROBED, *_PROBED_AGAIN, *_HOLES_FOUND)
+_TOLD_IN_CONVERSATIONS = (
+    *_drop(
+        Reason.ONE_OFF,
+        """
+The build is slow again.
+The search is really sluggish today.
+My editor is unresponsive right now.
+The wiki is unusable at the moment.
+The queue hangs.
+Our importer keeps crashing.
+The billing worker does not respond.
+Grafana won't load for me.
+The scanner stopped working.
+Jenkins hangs again.
+Der Drucker spinnt schon wieder.
+Die Suche geht nicht.
+Le serveur ne répond plus.
+La cola se cuelga.
+""",
+    ),
+    *_drop(
+        Reason.CHANGE,
+        """
+The reminder was adapted.
+The template has been edited accordingly.
+The report was regenerated.
+The two tables were reformatted.
+The slides have been shortened as requested.
+The summary was also corrected.
+Die Erinnerung wurde angepasst.
+Le rappel a été adapté.
+El recordatorio fue modificado.
+""",
+    ),
+    *_drop(
+        Reason.CHATTER,
+        """
+Thanks, you are the best!
+You're a lifesaver.
+That was brilliant, thank you!
+What a legend!
+Great job, everyone!
+Thanks for the quick help with the export!
+Really appreciate your patience.
+You saved my day :heart:
+Du bist die Beste!
+Danke für die Hilfe, gute Arbeit!
+Merci pour ton aide, tu es génial !
+Muchas gracias, eres el mejor.
+""",
+    ),
+    *_keep(
+        """
+The queue hangs when two workers share a lock; restart both.
+The build is slow because the cache is off.
+The queue hangs under load.
+The build is slow again after a cache purge.
+The VPN does not work on trains.
+Unsigned commits fail.
+Deploying without approval fails.
+Our test suite is slow.
+Search does not work offline.
+If the worker stops responding, restart it.
+Die Suche geht nicht ohne VPN.
+The reminder was adapted because the auditors asked for it.
+The office was moved to Porto.
+The form was translated into Dutch for the Belgian team.
+Reports are generated at night.
+The rules were changed by the works council in 2024.
+The company was founded in Lisbon.
+Backups are restored once a month to test them.
+Thanks to the index, the search takes 20 ms.
+Thank-you cards go out in December.
+Thanks for your order is the subject of our mails.
+Best Buy is a customer of ours.
+The best time for maintenance is Sunday morning.
+You are the contact for invoices, says the wiki.
+Great Expectations validates our data.
+Legend is the code name of the exporter.
+Anna is the best person to ask about payroll.
+"""
+    ),
+)
+
+KNOWN = (*_WRITTEN_FIRST, *_WRITTEN_SECOND, *_PROBED, *_PROBED_AGAIN, *_HOLES_FOUND, *_TOLD_IN_CONVERSATIONS)
 
 UNSEEN = (
     *_drop(

@@ -13,17 +13,8 @@ from memory.learning import Rules
 from memory.reflector import ExtractionError
 
 LEAST = 40
-OPEN = {
-    "laptop": "trouble of the moment without a word that dates it passes as a fact",
-    "a-command": "trouble of the moment without a word that dates it passes as a fact",
-    "with-its-reason": "a name that only the bot said passes when enough other words are people's own",
-    "where-nobody-can-tell": "a name that only the bot said passes when enough other words are people's own",
-    "one-among-many": "a change that was just made passes with a verb that is not listed",
-    "one-fact-in-much-chatter": "praise for the bot passes as a fact",
-    "each-for-themselves": "somebody else's preference passes as the asker's when theirs shares half of its words",
-    "a-password-in-a-fact": "what is left of a fact that was only a secret passes",
-}
-"""Faults of the write path that the set has found and that are not mended."""
+OPEN: dict[str, str] = {}
+"""Faults of the write path that the set has found and that are not mended, by conversation, and what they are."""
 
 
 def by_name(name: str) -> object:
@@ -42,12 +33,6 @@ async def test_nothing_that_is_to_be_kept_is_lost_and_nothing_that_is_to_be_refu
     due = [Stored(each.scope, each.text) for each in conversation.wanted]
     assert sorted(each.text for each in result.kept if not each.is_summary) == sorted(each.text for each in due)
     assert {each for each in result.kept if not each.is_summary} == set(due)
-
-
-async def test_what_is_open_loses_nothing_and_leaks_nothing() -> None:
-    scores = await run([each for each in CONVERSATIONS if each.name in OPEN], Perfect)
-    assert [each.conversation.name for each in scores if each.missing or each.lost or each.leaked] == []
-    assert [len(each.let_through) for each in scores] == [1] * len(OPEN)
 
 
 def test_the_set_is_large_covers_everything_and_contradicts_itself_nowhere() -> None:

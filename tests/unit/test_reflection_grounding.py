@@ -109,6 +109,37 @@ def test_what_one_person_said_can_be_told_from_the_others() -> None:
     assert talk.by(None).sentences == ()
 
 
+def test_a_name_that_only_the_bot_a_file_or_a_tool_brought_up_is_not_learned_with_peoples_words() -> None:
+    asked = said("Our partner for the pilot is Contoso. Find their address, please.")
+    fact = "Contoso, the partner for the pilot, is in Oslo."
+    for line in (answered("In Oslo."), answered("Oslo", source="tool"), said("Oslo", source="file")):
+        assert not ground(asked, line).supports(fact)
+    assert ground(asked).supports(fact), "nobody has to have said every word"
+    assert ground(asked, answered("In Oslo."), said("Yes, Oslo.")).supports(fact)
+    assert ground(said("Contoso of Oslo is our partner for the pilot."), answered("In Oslo.")).supports(fact)
+
+
+def test_a_borrowed_name_is_told_by_a_capital_inside_a_sentence_or_a_word() -> None:
+    talk = ground(said("Postgres has row locks, so we use it"), answered("MySQL has row locks in Innodb, too; others"))
+    assert not talk.supports("MySQL has row locks, too.")
+    assert not talk.supports("It has row locks in Innodb.")
+    assert talk.supports("Postgres and others have row locks.")
+
+
+def test_the_name_of_somebody_who_speaks_is_not_borrowed() -> None:
+    talk = ground(said("I maintain the exporter."), answered("Then I will ask Alice and Bob."))
+    assert talk.supports("The exporter is maintained by Alice.")
+    assert not talk.supports("The exporter is maintained by Bob.")
+
+
+def test_how_near_somebody_came_is_told_by_their_nearest_statement() -> None:
+    talk = ground(said("I prefer dark mode", "U2"), said("I prefer light mode. Dark rooms? Never mind."))
+    assert talk.share("This user prefers dark mode.") == 1
+    assert talk.by("slack:U1").share("This user prefers dark mode.") == 1 / 2
+    assert talk.by(None).share("This user prefers dark mode.") == 0
+    assert talk.by("slack:U2").share("This user prefers.") == 0
+
+
 def test_the_latest_of_equal_statements_is_the_source() -> None:
     talk = ground(said("We use Argo", "U2"), said("Argo it is", "U1"))
     source = talk.source("We use Argo.")

@@ -9,7 +9,7 @@ import pytest
 from memory.extracted import Extracted, Statement
 from memory.extraction import MOST_FACTS
 from memory.grounding import ground_of
-from memory.learning import NO_SCOPE, REPEATED, SAID_BY_OTHERS, SURPLUS, UNSAID, Known, Plan, plan_learning
+from memory.learning import NO_SCOPE, REPEATED, SAID_BY_OTHERS, SECRET, SURPLUS, UNSAID, Known, Plan, plan_learning
 from memory.record import MemoryCandidate, MemoryRecord
 from memory.scope import ScopeKind
 from memory.turn import FinishedTurn
@@ -202,6 +202,24 @@ def test_nobody_corrects_the_record_of_another_person_for_them() -> None:
     turn = a_turn(said("May I merge?"), said("Alice prefers tabs", "U2"))
     fact = Statement("Alice prefers tabs.", ScopeKind.ORG, 0.9, supersedes=mine.id)
     assert planned(fact, turn=turn, records=[mine]).refused == {SAID_BY_OTHERS: 1}
+
+
+def test_a_preference_is_not_the_askers_when_another_came_nearer_to_it() -> None:
+    turn = a_turn(said("I prefer dark mode.", "U2"), said("I prefer light mode."))
+    dark, light = (Statement(f"This user prefers {each} mode.", ScopeKind.USER, 0.9) for each in ("dark", "light"))
+    plan = planned(dark, light, turn=turn)
+    assert (places(plan), plan.refused) == ([(USER, light.text)], {SAID_BY_OTHERS: 1})
+    both = a_turn(said("I prefer dark mode.", "U2"), said("I prefer dark mode, too."))
+    assert places(planned(dark, turn=both)) == [(USER, dark.text)]
+
+
+def test_what_is_left_of_a_secret_is_neither_a_fact_nor_a_summary() -> None:
+    """Specification, section 14: secrets are taken out first; an empty shell is worth nothing."""
+    turn = a_turn(said("Remember: our staging user is deploy, its password is «password»."))
+    husk = Statement("The password: «password»", ScopeKind.ORG, 0.9)
+    fact = Statement("The password of the staging user deploy is «password».", ScopeKind.ORG, 0.9)
+    plan = planned(husk, fact, summary=husk.text, turn=turn)
+    assert (places(plan), plan.refused) == ([(ORG, fact.text)], {SECRET: 1, "summary": 1})
 
 
 def test_noise_is_refused_by_its_reason_and_a_repetition_once() -> None:
