@@ -119,7 +119,9 @@ async def _talk(model_url: str) -> None:
 def _with_model(settings: Settings, model_url: str) -> Settings:
     provider = ProviderSettings.model_validate({"kind": "anthropic", "base_url": model_url, "api_key": "k"})
     defaults = settings.defaults.model_copy(update={"model": "here/model-1"})
-    return settings.model_copy(update={"providers": {"here": provider}, "defaults": defaults})
+    # Calls that look at finished turns would stand between those of the conversation.
+    memory = settings.memory.model_copy(update={"mode": "tool"})
+    return settings.model_copy(update={"providers": {"here": provider}, "defaults": defaults, "memory": memory})
 
 
 def _text(random: Random) -> str:

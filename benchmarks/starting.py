@@ -97,7 +97,7 @@ def _process(kind: Kind, folder: str) -> subprocess.Popen[bytes]:
     """In an empty folder and a clean environment, so that nobody's own settings have a say."""
     return subprocess.Popen(  # noqa: S603 - the command is one of ours above
         [sys.executable, *kind.command],
-        cwd=folder,
+        cwd=tempfile.mkdtemp(dir=folder),
         env={**kind.environment, "PYTHONPATH": str(_ROOT)},
         stdout=subprocess.DEVNULL,
     )

@@ -157,7 +157,9 @@ class Turns:
         source = ports.keying.source(work.message)
         entry = await ports.journal.begin(work.accepted, source)
         progress.entry, progress.is_shared = entry, ports.keying.rules.is_shared(source)
-        transcript = () if work.message.brings_history else await ports.transcripts.load(entry)
+        # A session that has just been made is known to be empty.
+        is_new = entry.created_at == entry.updated_at == entry.active_turn_started_at
+        transcript = () if work.message.brings_history or is_new else await ports.transcripts.load(entry)
         progress.prior_turns = sum(line.role == "assistant" and line.kind is Kind.SAID for line in transcript)
         return Opened(entry, source, transcript)
 

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from app.channel import IncomingMessage
 from app.dispatch.journal import Accepted, MessageId, Promise, Unfinished
@@ -19,15 +20,19 @@ KEPT = timedelta(hours=24)
 """How long an ended message keeps its names, so that a late redelivery is recognised."""
 
 _MESSAGES = TypeAdapter(IncomingMessage)
-_TAKEN = select(inbox.c.id).where(or_(inbox.c.event_id == bindparam("event"), inbox.c.place == bindparam("where")))
-_CLAIM = insert(inbox).returning(inbox.c.id)
 _ONE = update(inbox).where(inbox.c.id == bindparam("id_"))
 _BEGIN = _ONE.values(state=bindparam("to"), begins=inbox.c.begins + 1, begun_at=bindparam("now")).returning(
     inbox.c.begins
 )
 _END = _ONE.values(state=ENDED, outcome=bindparam("how"), payload="", address=None, ended_at=bindparam("now"))
-_POST = select(posts.c.position).where(posts.c.inbox_id == bindparam("id_"), posts.c.position == bindparam("where"))
-_NOTE = insert(posts)
+_CLAIMS = {
+    "sqlite": sqlite.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id),
+    "postgresql": postgresql.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id),
+}
+_NOTES = {
+    "sqlite": sqlite.insert(posts).on_conflict_do_nothing(),
+    "postgresql": postgresql.insert(posts).on_conflict_do_nothing(),
+}
 _UNFINISHED = (
     select(inbox, deliveries.c.text, deliveries.c.turn, deliveries.c.attempts, deliveries.c.created_at)
     .join(
@@ -46,8 +51,6 @@ def claim(
     """``None`` when either of the message's names is taken."""
     event_id = f"{message.event_id}{message.part}"
     place = f"{message.workspace_id}|{message.channel_id}|{message.position}{message.part}"
-    if connection.execute(_TAKEN, {"event": event_id, "where": place}).first() is not None:
-        return None
     row = {
         "event_id": event_id,
         "place": place,
@@ -59,7 +62,8 @@ def claim(
         "begins": 0,
         "accepted_at": now,
     }
-    return MessageId(connection.execute(_CLAIM, row).scalar_one())
+    claimed = connection.execute(_CLAIMS[connection.dialect.name], row).scalar_one_or_none()
+    return None if claimed is None else MessageId(claimed)
 
 
 def begin(connection: Connection, message_id: MessageId, now: datetime, state: str = BEGUN) -> int:
@@ -74,8 +78,7 @@ def end(connection: Connection, message_id: MessageId, outcome: str, now: dateti
 
 
 def note_post(connection: Connection, message_id: MessageId, position: str) -> None:
-    if connection.execute(_POST, {"id_": message_id, "where": position}).first() is None:
-        connection.execute(_NOTE, {"inbox_id": message_id, "position": position})
+    connection.execute(_NOTES[connection.dialect.name], {"inbox_id": message_id, "position": position})
 
 
 def foreign_posts(connection: Connection, accepted: Accepted) -> frozenset[str]:

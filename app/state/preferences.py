@@ -1,8 +1,9 @@
 """What people set, kept in the state database, one row for each slot; a cleared one stays and counts on."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,8 @@ from app.state.tables import overrides
 from commands.errors import ConflictError, UnavailableError
 from commands.preferences import Layer, Name, Setting, Slot, Subjects
 
+FRESH = timedelta(seconds=2)
+REMEMBERED = 2_000
 _CHANGED = "this was changed meanwhile; look at it with `config show`, then say it again"
 _UNREACHABLE = "settings could not be reached; try again in a moment"
 
@@ -25,10 +28,20 @@ class StatePreferences:
     def __init__(self, database: Database, now: Callable[[], datetime]) -> None:
         self._database = database
         self._now = now
+        self._read: OrderedDict[tuple[tuple[Layer, str], ...], tuple[datetime, Sequence[Setting]]] = OrderedDict()
 
     async def get(self, subjects: Subjects) -> Sequence[Setting]:
+        """Asked at every turn, and changed hardly ever: what another process changes shows after ``FRESH``."""
+        name, now = tuple(subjects.items()), self._now()
+        known = self._read.get(name)
+        if known is not None and timedelta() <= now - known[0] < FRESH:
+            return known[1]
         with _reaching():
-            return await self._database.read(lambda connection: _settings(connection, subjects))
+            found = await self._database.read(lambda connection: _settings(connection, subjects))
+        self._read[name] = (now, found)
+        while len(self._read) > REMEMBERED:
+            self._read.popitem(last=False)
+        return found
 
     async def set(self, slot: Slot, value: str, *, expected_version: int, by: str) -> Setting:
         return await self._put(slot, value, expected_version, by)
@@ -45,6 +58,7 @@ class StatePreferences:
         }
         with _reaching():
             is_done = await self._database.write(lambda connection: _put(connection, slot, expected_version, content))
+        self._read.clear()
         if not is_done:
             raise ConflictError(_CHANGED)
         return Setting(slot, value, expected_version + 1)
