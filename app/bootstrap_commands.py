@@ -9,8 +9,8 @@ from app.access.grants import Grants, check_commands
 from app.clock import Clock
 from app.errors import ConfigurationError
 from app.http.bearer import Bearers
-from commands.builtin import Configuring, builtin_commands
-from commands.ports import Authority, Conversations, Receipts, Status, StatusSource
+from commands.builtin import Records, builtin_commands
+from commands.ports import Authority, Receipts, Status, StatusSource
 from commands.registry import Registry
 from commands.spec import Surface
 from config.settings import Settings
@@ -32,11 +32,10 @@ def grants_of(settings: Settings, bearers: Bearers) -> Grants:
 
 @dataclass(frozen=True, slots=True)
 class CommandPorts:
-    """What commands about conversations work with."""
+    """What commands work with beside memory, and where it is written down that they were given."""
 
     receipts: Receipts
-    conversations: Conversations | None = None
-    config: Configuring | None = None
+    records: Records | None = None
 
 
 def registry_of(
@@ -50,7 +49,7 @@ def registry_of(
     """Every command over ``store``, which counts only while memory is on. Raises ``ConfigurationError``."""
     memory = store if settings.memory.enabled else None
     organization = organization_of(settings)
-    commands = builtin_commands(memory, organization, authority, status, ports.conversations, ports.config)
+    commands = builtin_commands(memory, organization, authority, status, ports.records)
     check_commands(grants_of(settings, Bearers({})), [command.id for command in commands])
     return Registry(commands, authority, now=clock.now, receipts=ports.receipts)
 

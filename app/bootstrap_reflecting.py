@@ -20,7 +20,7 @@ from memory.learning import Rules
 from memory.outcome import Batch, Outcome
 from memory.ranker import Ranker
 from memory.redact import redact
-from memory.reflector import Reflector, Thread
+from memory.reflector import Reflector, Review, Thread
 from memory.store import MemoryStore
 from memory.turn import FinishedTurn
 
@@ -45,6 +45,7 @@ class TurnReflector:
     ranker: Ranker
     extracting: Extracting
     thread: Thread
+    review: Review
     model: str | None = None
     """Looks at every turn; ``None`` is the model that answered it."""
 
@@ -57,9 +58,8 @@ class TurnReflector:
     def _reflector(self, turn: FinishedTurn) -> Reflector:
         reference = self.model or turn.model or self.extracting.reference
         extractor = ModelExtractor(replace(self.extracting, reference=reference), turn)
-        return Reflector(
-            self.store, extractor, self.ranker, Rules(redact, is_noise, looks_like_instruction), thread=self.thread
-        )
+        rules = Rules(redact, is_noise, looks_like_instruction)
+        return Reflector(self.store, extractor, self.ranker, rules, thread=self.thread, review=self.review)
 
 
 def learning_of(
@@ -70,7 +70,8 @@ def learning_of(
     if not memory.enabled or memory.mode != "passive":
         return None
     extracting = Extracting(models, defaults_of(settings).model, state.usage, clock, prices_of(settings))
-    reflector = TurnReflector(store, ranker_of(settings), extracting, TranscriptThread(state.sessions), memory.model)
+    thread = TranscriptThread(state.sessions)
+    reflector = TurnReflector(store, ranker_of(settings), extracting, thread, state.reviews, memory.model)
     notices = Notices(store, NoticeMode(memory.notice), clock)
     reflecting = Reflecting(state.reflections, reflector, clock, background.spawn, notices.tell)
     return Learning(reflecting, notices)

@@ -19,6 +19,7 @@ from app.state.opening import default_url, open_database
 from app.state.preferences import StatePreferences
 from app.state.receipts import StateReceipts
 from app.state.reflections import StateReflections
+from app.state.reviews import StateReviews
 from app.state.sessions import StateSessions
 from app.state.usage import StateUsage
 from config.settings import Settings
@@ -36,6 +37,7 @@ class State:
     receipts: StateReceipts
     usage: Usage
     reflections: PendingReflections
+    reviews: StateReviews
     keying: Keying
 
 
@@ -64,6 +66,7 @@ async def open_state(settings: Settings, clock: Clock, *, is_bot: bool) -> Async
             receipts=StateReceipts(database),
             usage=StateUsage(database),
             reflections=StateReflections(database, clock),
+            reviews=StateReviews(database, clock),
             keying=keying,
         )
 

@@ -29,7 +29,7 @@ from app.sessions.housekeeping import PASS_S, PRUNE_S, Housekeeping, Job, prunin
 from app.sessions.lines import Lines
 from app.sessions.pressure import MemoryGauge, PressurePass, PressureRules
 from app.sessions.summariser import Summariser
-from commands.builtin import Configuring
+from commands.builtin import Configuring, Records
 from commands.registry import Registry
 from config.settings import Settings
 from memory.recall import Recall
@@ -59,7 +59,8 @@ class Talking:
         choices = ConfiguredChoices(self._agents, self._defaults, self.knows_model)
         kept = Kept(self.lines, state.sessions, state.transcripts, state.keying, self._clock)
         asked = Asked(state.usage, self._compressor, state.preferences, choices, windows_of(self._settings))
-        return CommandPorts(state.receipts, LiveConversations(kept, asked), Configuring(state.preferences, choices))
+        config = Configuring(state.preferences, choices)
+        return CommandPorts(state.receipts, Records(LiveConversations(kept, asked), config, state.reviews))
 
     def knows_model(self, reference: str) -> bool:
         return reference.partition("/")[0] in self._settings.providers

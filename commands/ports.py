@@ -7,6 +7,7 @@ from typing import Protocol
 
 from commands.conversations import Compressed, ConversationStatus, Restarted, SessionSummary, Spent, Undone
 from commands.preferences import InEffect, Setting, Slot, Subjects
+from commands.reviews import HeldFact, Verdict
 from commands.spec import Caller, Command
 
 
@@ -191,4 +192,27 @@ class Choices(Protocol):
 
     def in_effect(self, kept: Sequence[Setting]) -> Sequence[InEffect]:
         """Agent, model and effort for a message that says nothing about them."""
+        ...
+
+
+class Reviews(Protocol):
+    """What is held back from memory until a person decides. Adapters: over the state database; a list in tests.
+
+    Whether the caller may is decided before, by the command. Raises ``UnavailableError``.
+    """
+
+    async def scopes(self) -> Sequence[str]:
+        """Keys of the scopes in which anything waits, each once, in no order."""
+        ...
+
+    async def waiting(self, scopes: Sequence[str], limit: int) -> Sequence[HeldFact]:
+        """At most ``limit`` of these scopes, newest first."""
+        ...
+
+    async def take(self, review_id: str, *, by: str, verdict: Verdict) -> HeldFact | None:
+        """Mark as decided, and hand out, once. ``None`` for what does not wait."""
+        ...
+
+    async def give_back(self, fact: HeldFact) -> None:
+        """It waits again as before: what was decided could not be carried out."""
         ...

@@ -7,7 +7,7 @@ from datetime import timedelta
 from app.agents.definitions import Agent, agents
 from app.dispatch.choices import ConfiguredChoices
 from app.dispatch.resolve import Defaults
-from commands.builtin import Configuring, builtin_commands
+from commands.builtin import Configuring, Records, builtin_commands
 from commands.conversations import (
     Compressed,
     ConversationStatus,
@@ -188,7 +188,7 @@ class TalkHouse:
 
     def registry(self) -> Registry:
         config = Configuring(self.preferences, choices())
-        commands = builtin_commands(None, "acme", self.rules, Calm(), self.talk, config)
+        commands = builtin_commands(None, "acme", self.rules, Calm(), Records(self.talk, config))
         return Registry(commands, self.rules, now=noon, receipts=self.receipts)
 
     async def say(self, text: str, caller: Caller | None = None) -> Result:

@@ -189,6 +189,22 @@ pending_reflections = Table(
     Index(None, "not_before_at"),
 )
 
+reviews = Table(
+    "reviews",
+    metadata,
+    Column("id", BigId, primary_key=True, autoincrement=True),
+    Column("scope_key", Text, nullable=False),
+    Column("candidate", Text, nullable=False),  # what would be remembered, as JSON; emptied once decided about
+    Column("source_user", Text),
+    Column("thread_key", Text, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("decided_at", Instant),
+    Column("decided_by", Text),
+    Column("decision", Text),  # approved, rejected
+    Index(None, "scope_key", "decided_at"),
+)
+
 boots = Table(
     "boots",
     metadata,

@@ -13,15 +13,17 @@ from app.access.actor import ChannelFacts
 from app.access.authority import TableAuthority
 from app.access.grants import Grants
 from app.channel import Visibility
-from commands.builtin import builtin_commands
+from commands.builtin import Records, builtin_commands
 from commands.registry import Registry
 from commands.result import Result
 from commands.spec import Caller, Origin, Surface
+from memory.outcome import Batch
 from memory.relevance import RelevanceRanker
 from memory.stores.inprocess import InProcessStore
 from tests.command_house import Calm, noon
 from tests.fakes import Members
 from tests.memory_records import fact
+from tests.review_house import HeldInProcess, a_turn
 
 PEOPLE = ["slack:U1", "slack:U2", "http:one", "http:two", "mcp:one", "mcp:two"]
 CHANNELS = ["slack:C1", "slack:C2"]
@@ -76,9 +78,13 @@ async def store() -> AsyncGenerator[InProcessStore]:
     await store.aclose()
 
 
-def registry_of(store: InProcessStore, organization: str) -> Registry:
-    authority = TableAuthority(organization, Grants(), people=Members(), places=PrivateRooms())
-    return Registry(builtin_commands(store, organization, authority, Calm()), authority, now=noon)
+def registry_of(
+    store: InProcessStore, organization: str, reviews: HeldInProcess | None = None, grants: Grants | None = None
+) -> Registry:
+    authority = TableAuthority(organization, grants or Grants(), people=Members(), places=PrivateRooms())
+    return Registry(
+        builtin_commands(store, organization, authority, Calm(), Records(reviews=reviews)), authority, now=noon
+    )
 
 
 def reads() -> Iterator[Mapping[str, object]]:
@@ -144,3 +150,40 @@ async def test_no_way_of_forgetting_reaches_another_scope(store: InProcessStore,
             assert not any(marker in f"{result}" for marker in MARKERS.values())
     left = {key for key in KEYS if await store.list(key, 5)}
     assert left == set(KEYS) - {seat.own}
+
+
+@pytest.fixture
+async def reviews() -> HeldInProcess:
+    """One fact held back in each scope."""
+    reviews = HeldInProcess()
+    for key, marker in MARKERS.items():
+        await reviews.hand_in(a_turn(), [Batch(key, (fact(f"{marker} deploys"),))])
+    return reviews
+
+
+def held_ids(reviews: HeldInProcess) -> Iterator[str]:
+    for each in reviews.held:
+        yield from (each.id, f" {each.id}", each.id.upper(), each.id.replace("held:", "mem:"), f"{each.id}:1")
+    for each, key in product(reviews.held, KEYS):
+        yield f"{each.id}:{key}:1"
+
+
+@each_seat
+@pytest.mark.parametrize("grants", [Grants(), Grants(admins=("U1", "U2"))], ids=["anybody", "admin"])
+async def test_no_way_of_reviewing_shows_or_decides_about_another_scope(
+    store: InProcessStore, reviews: HeldInProcess, seat: Seat, grants: Grants
+) -> None:
+    """An admin decides about what is shared, and sees of it only what may be read in this place."""
+    registry = registry_of(store, seat.organization, reviews, grants)
+    is_curator = bool(grants.admins) and seat.caller.id.startswith("slack:")
+    shown: set[str] = set()
+    for result in await give(registry, seat.caller, "memory.review", {"limit": 50}):
+        data = f"{result.reply.data}" if result.reply is not None else ""
+        shown |= {key for key, marker in MARKERS.items() if marker in f"{data} {result.text}"}
+    assert shown == (seat.readable if is_curator else {seat.own})
+    for command_id, held_id in product(("memory.reject", "memory.approve"), list(held_ids(reviews))):
+        for result in await give(registry, seat.caller, command_id, {"id": held_id}):
+            assert not any(marker in f"{result}" for marker in MARKERS.values())
+    channels = {key for key in KEYS if key.startswith("channel:")}
+    decided = {seat.own} | ({f"org:{seat.organization}"} | channels if is_curator else set[str]())
+    assert {each.scope_key for each in reviews.held} == set(KEYS) - decided

@@ -17,6 +17,9 @@ MEMORY_HELP = """\
 **Commands of `memory`**
 - `memory list`: what I remember, newest first
 - `memory forget`: stop using one record
+- `memory review`: what looks like an instruction and waits for you
+- `memory approve`: remember what waits; you answer for it
+- `memory reject`: drop what waits
 
 `<group> <verb> --help` explains one."""
 FORGET_HELP = """\
@@ -112,7 +115,11 @@ async def test_help_in_chat_says_how_to_ask_in_a_thread() -> None:
 async def test_help_about_nothing_says_what_there_is(line: str) -> None:
     result = await ask(line)
     assert result.code is Code.NOT_FOUND
-    there_is = "there are `memory list`, `memory forget`" if "memory" in line else "`help` lists what there is"
+    there_is = (
+        "there are `memory list`, `memory forget`, `memory review`, `memory approve`, `memory reject`"
+        if "memory" in line
+        else "`help` lists what there is"
+    )
     assert result.message == f"there is no such command; {there_is}"
 
 
@@ -126,7 +133,7 @@ async def test_help_hides_what_the_caller_may_not_do_and_what_is_not_here() -> N
     hidden = await ask("help memory forget", rules=rules)
     assert (hidden.code, hidden.message) == (
         Code.NOT_FOUND,
-        "there is no such command; there are `memory list`",
+        "there is no such command; there are `memory list`, `memory review`, `memory approve`, `memory reject`",
     )
 
 
