@@ -8,6 +8,8 @@ from typing import Literal, TextIO, cast
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from memory.redact import redact
+
 LogFormat = Literal["auto", "pretty", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -43,8 +45,15 @@ def configure(log_format: LogFormat, level: LogLevel, *, stream: TextIO) -> None
 
 
 def mask(text: str) -> str:
-    """``text`` with what looks like a credential replaced, its kind left readable."""
-    return _SECRETS.sub(lambda found: f"{found['token'] or found['scheme'] or found['parameter']}{_MASK}", text)
+    """``text`` with what looks like a secret replaced, its kind left readable.
+
+    Beginnings of tokens go first, from shorter rests on than anywhere else; then whatever is a secret in any text.
+    """
+    return redact(_SECRETS.sub(_masked_rest, text))
+
+
+def _masked_rest(found: re.Match[str]) -> str:
+    return f"{found['token'] or found['scheme'] or found['parameter']}{_MASK}"
 
 
 def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
