@@ -1,4 +1,7 @@
-"""Bringing a database's schema up to date: Alembic's steps, in one transaction, one starter at a time."""
+"""Bringing a database's schema up to date: Alembic's steps, in one transaction, one starter at a time.
+
+Alembic itself is imported when there is something to do: a start that finds the newest schema does not pay for it.
+"""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -6,17 +9,14 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, column, inspect, select, table, text
 
 from app.errors import ConfigurationError
 from app.state.engine import WRITES
 from app.state.errors import StateDamagedError
 
 _FOLDER = Path(__file__).with_name("migrations")
+_VERSIONS = table("alembic_version", column("version_num"))
 _ENVIRONMENT = Lock()
 """Alembic keeps what it works on in its modules, so one thread at a time."""
 _TURN = 0x53_57_49_54_43_48
@@ -34,15 +34,21 @@ def upgrade(engine: Engine, version: str | None = None) -> None:
         found = known(version_of(connection))
     if found == wanted:
         return
+    from alembic import command
+    from alembic.config import Config
+
     with _ENVIRONMENT, _alone(engine) as connection:
-        config = _config()
+        config = Config()
+        config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
         config.attributes["connection"] = connection
         command.upgrade(config, wanted)
 
 
 def version_of(connection: Connection) -> str | None:
     """The schema's version; None for an empty database."""
-    return MigrationContext.configure(connection).get_current_revision()
+    if not inspect(connection).has_table(_VERSIONS.name):
+        return None
+    return connection.execute(select(_VERSIONS.c.version_num)).scalar_one_or_none()
 
 
 def known(version: str | None) -> str | None:
@@ -61,15 +67,9 @@ def newest() -> str:
 
 @cache
 def versions() -> tuple[str, ...]:
-    """Every version there is, oldest first."""
-    script = ScriptDirectory.from_config(_config())
-    return tuple(reversed([step.revision for step in script.walk_revisions()]))
-
-
-def _config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
-    return config
+    """Every version there is, oldest first: each is a file whose name begins with it."""
+    steps = (_FOLDER / "versions").glob("[0-9]*_*.py")
+    return tuple(sorted(step.name.partition("_")[0] for step in steps))
 
 
 @contextmanager

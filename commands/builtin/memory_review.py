@@ -12,7 +12,7 @@ from commands.errors import InvalidInputError, NotFoundError, UnauthorizedError,
 from commands.ports import Authority, Reviews
 from commands.quoting import one_line, quotable, visible
 from commands.reviews import HeldFact, Verdict, parse_held_id
-from commands.spec import MACHINES, Argument, Caller, Command, Json, Option, Reply, Values
+from commands.spec import EVERYWHERE, MACHINES, Argument, Caller, Command, Json, Option, Reply, Surface, Values
 from commands.untrusted import untrusted
 from memory.scope import ScopeKind, kind_of, scope_key
 from memory.store import MemoryStore, StoreUnavailableError
@@ -43,9 +43,21 @@ def review_commands(
             handler=house.review,
             options=(Option("limit", "how many", type="integer", least=1, most=MOST, default=LIMIT),),
         ),
-        Command("memory.approve", "remember what waits; you answer for it", WRITE, "write", house.approve, held),
+        Command(
+            "memory.approve",
+            "remember what waits; you answer for it",
+            WRITE,
+            "write",
+            house.approve,
+            held,
+            surfaces=PEOPLES,
+        ),
         Command("memory.reject", "drop what waits", WRITE, "write", house.reject, held),
     ]
+
+
+PEOPLES = EVERYWHERE - {Surface.MCP}
+"""The caller of a tool is a model as a rule, and what waits here tries to talk models into things."""
 
 
 @dataclass(frozen=True, slots=True)

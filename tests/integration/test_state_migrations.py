@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, MetaData, Table, select, text
 
 from app.errors import ConfigurationError
+from app.state import migrating
 from app.state.errors import StateDamagedError
 from app.state.migrating import newest, upgrade, version_of, versions
 from app.state.opening import engine_of
@@ -116,3 +119,10 @@ def everything(connection: Connection) -> dict[str, list[dict[str, object]]]:
         table.name: [dict(row) for row in connection.execute(select(table)).mappings()]
         for table in reflected(connection)
     }
+
+
+def test_the_versions_read_off_the_files_are_those_of_alembics_steps() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrating.__file__).with_name("migrations")))
+    steps = [step.revision for step in ScriptDirectory.from_config(config).walk_revisions()]
+    assert list(versions()) == list(reversed(steps))
