@@ -50,18 +50,22 @@ class Route:
     """It may supersede or restate the record it names: that one is of the same scope. False without such a record."""
 
 
+_WIDTH = {kind: place for place, kind in enumerate(ScopeKind)}
+"""The wider, the smaller."""
 _SUMMARY_ORDER = (ScopeKind.USER, ScopeKind.REPO, ScopeKind.CHANNEL)
 _SAID_OPENLY = {
     ScopeKind.ORG: (ScopeKind.ORG, ScopeKind.CHANNEL, ScopeKind.USER),
-    ScopeKind.REPO: (ScopeKind.REPO, ScopeKind.CHANNEL, ScopeKind.USER),
-    ScopeKind.CHANNEL: (ScopeKind.CHANNEL, ScopeKind.USER),
-    ScopeKind.USER: (ScopeKind.USER,),
+    # Where the run lacks the audience's own scope, the organisation may know what everybody could hear.
+    ScopeKind.REPO: (ScopeKind.REPO, ScopeKind.ORG, ScopeKind.CHANNEL, ScopeKind.USER),
+    ScopeKind.CHANNEL: (ScopeKind.CHANNEL, ScopeKind.ORG, ScopeKind.USER),
+    ScopeKind.USER: (ScopeKind.USER, ScopeKind.ORG, ScopeKind.CHANNEL),
 }
 # A repository is used from many channels, so its readers are more than those of any closed one.
-_SAID_IN_A_CHANNEL = _SAID_OPENLY | dict.fromkeys((ScopeKind.ORG, ScopeKind.REPO), _SAID_OPENLY[ScopeKind.CHANNEL])
-_SAID_IN_A_DM = _SAID_OPENLY | dict.fromkeys(
-    (ScopeKind.ORG, ScopeKind.REPO), (ScopeKind.USER, ScopeKind.CHANNEL)
-)  # a DM is one person's conversation, so it is theirs first
+_SAID_IN_A_CHANNEL = dict.fromkeys(
+    (ScopeKind.ORG, ScopeKind.REPO, ScopeKind.CHANNEL), (ScopeKind.CHANNEL, ScopeKind.USER)
+) | {ScopeKind.USER: (ScopeKind.USER, ScopeKind.CHANNEL)}
+# A DM is one person's conversation, so what it says is theirs first.
+_SAID_IN_A_DM = _SAID_IN_A_CHANNEL | dict.fromkeys((ScopeKind.ORG, ScopeKind.REPO), (ScopeKind.USER, ScopeKind.CHANNEL))
 _WAYS = {
     Visibility.DM: _SAID_IN_A_DM,
     Visibility.PRIVATE: _SAID_IN_A_CHANNEL,
@@ -69,7 +73,7 @@ _WAYS = {
     Visibility.MACHINE: _SAID_OPENLY,
     Visibility.PUBLIC: _SAID_OPENLY,
 }
-"""The scopes to try for each audience: the one asked for if the place allows it, then narrower ones."""
+"""The scopes to try for each audience: the one asked for if the place allows it, then others that do."""
 
 
 def audience_of(tag: object) -> ScopeKind:
@@ -121,11 +125,16 @@ def route(audience: ScopeKind, origin: Origin, target_of_supersedes: str | None 
     scopes = request_scopes(origin.org, user_id=origin.user_id, channel_id=origin.channel_id, repo=origin.repo).keys()
     reachable = {kind_of(key): key for key in scopes}
     wanted = _wanted(audience, target_of_supersedes, scopes)
-    found = next((kind for kind in _WAYS[origin.visibility][wanted] if kind in reachable), None)
+    ways = _WAYS[origin.visibility][wanted]
+    if target_of_supersedes is not None:
+        # What corrects a record is no news for more people than the record was.
+        ways = tuple(kind for kind in ways if _WIDTH[kind] >= _WIDTH[wanted])
+    found = next((kind for kind in ways if kind in reachable), None)
     if found is None:
         return None
     key = reachable[found]
-    return Route(key, is_narrowed=found is not wanted, keeps_pointer=key == target_of_supersedes)
+    is_narrowed = found is not wanted and found is not ScopeKind.ORG
+    return Route(key, is_narrowed=is_narrowed, keeps_pointer=key == target_of_supersedes)
 
 
 def _wanted(audience: ScopeKind, target: str | None, reachable: tuple[str, ...]) -> ScopeKind:

@@ -31,6 +31,7 @@ def stays(kind: str, place: Visibility, key: str) -> Row:
 
 TO_CHANNEL = Route(CHANNEL, True, False)
 TO_USER = Route(USER, True, False)
+TO_ALL = Route(ORG, False, False)
 SCOPES = list(zip(ScopeKind, (ORG, REPO, CHANNEL, USER), strict=True))
 ROWS: list[Row] = [
     # The audience's scope when the run has it: a public or machine origin keeps the routing.
@@ -47,13 +48,19 @@ ROWS: list[Row] = [
     # User and channel facts are never moved up, wherever they were said.
     *(stays("channel", place, CHANNEL) for place in (Visibility.DM, *CLOSED)),
     *(stays("user", place, USER) for place in (Visibility.DM, *CLOSED)),
-    # What the run lacks narrows further, and never widens.
-    ("repo fact without a repository", "repo", replace(FULL, repo=None), TO_CHANNEL),
-    ("repo fact, neither repository nor channel", "repo", replace(FULL, repo=None, channel_id=None), TO_USER),
+    # What was said openly falls back to the organisation where the run lacks the audience's scope.
+    ("repo fact without a repository", "repo", replace(FULL, repo=None), TO_ALL),
+    ("repo fact, neither repository nor channel", "repo", replace(FULL, repo=None, channel_id=None), TO_ALL),
+    ("channel fact without a channel", "channel", replace(FULL, channel_id=None), TO_ALL),
+    ("user fact without a person", "user", replace(FULL, user_id=None), TO_ALL),
+    ("channel fact, neither channel nor person", "channel", replace(BARE, org="acme", repo="acme/site"), TO_ALL),
+    # What was not said openly never does, and neither does what the organisation may not be told.
+    *((f"user fact without a person, {place}", "user", said(place, user_id=None), TO_CHANNEL)
+      for place in (Visibility.DM, *CLOSED)),
+    *((f"channel fact without a channel, {place}", "channel", said(place, channel_id=None), TO_USER)
+      for place in (Visibility.DM, *CLOSED)),
     ("org fact of one who may not reach it", "org", replace(FULL, org=None), TO_CHANNEL),
-    ("channel fact without a channel", "channel", replace(FULL, channel_id=None), TO_USER),
-    ("user fact without a person is nobody's", "user", replace(FULL, user_id=None), None),
-    ("channel fact, neither channel nor person", "channel", replace(BARE, org="acme", repo="acme/site"), None),
+    ("repo fact of one who may not reach the org", "repo", replace(FULL, org=None, repo=None), TO_CHANNEL),
     *((f"{kind} fact from {place} with no scope at all", kind, replace(BARE, visibility=place), None)
       for kind, place in product(ScopeKind, Visibility)),
 ]  # fmt: skip
@@ -221,6 +228,11 @@ def test_a_route_never_leaves_the_scopes_of_the_turn_nor_goes_wider_than_asked(
     assert way.scope_key in reachable
     went, asked = place_of(way.scope_key), place_of(audience)
     followed = place_of(target or audience)
+    met = narrowest(own, quoted)
+    has_own = {"org": met.org, "repo": met.repo, "channel": met.channel_id, "user": met.user_id}[audience] is not None
+    if target is None and not has_own:
+        assert way.scope_key != f"org:{own.org}" or met.visibility in OPEN
+        return
     assert went >= (followed if target in reachable else max(asked, followed))
 
 

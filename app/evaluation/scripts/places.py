@@ -61,7 +61,7 @@ CONVERSATIONS = (
         "no-repository-at-hand",
         _IT,
         (ada("We review every change of the Terraform code in pairs. Who is free?"), bot("Ben is free.")),
-        (Wanted("We review every change of the Terraform code in pairs.", "terraform pairs", _CHANNEL, _REPO),),
+        (Wanted("We review every change of the Terraform code in pairs.", "terraform pairs", _ORG, _REPO),),
         (Unwanted("Ben is free.", "ben free"),),
     ),
 )
