@@ -171,6 +171,7 @@ def test_benchmarks_are_chosen_by_name() -> None:
         "memory",
         "prompt-cache",
         "commands",
+        "redaction",
         "gate",
         "reflection",
         "sessions",
