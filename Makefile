@@ -10,7 +10,7 @@ run: $(READY)
 	@$(BIN)/switchboard play $(ARGS)
 
 test: $(READY)
-	@$(BIN)/python -m pytest -n 2 --cov --cov-report= $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report= $(ARGS)
 	@$(BIN)/coverage report --fail-under=95
 	@$(BIN)/coverage report --fail-under=100 --include=$$($(BIN)/python tests/pure_modules.py)
 

@@ -62,7 +62,8 @@ class Dispatcher:
 
         ``address``: from which the conversation is found again in another process. Raises ``StateError``.
         """
-        return await self._ports.journal.accept(message, self._ports.keying.key(message), address)
+        with self._entrance.arriving():
+            return await self._ports.journal.accept(message, self._ports.keying.key(message), address)
 
     async def dismiss(self, accepted: Accepted) -> None:
         """End a message whose author was told already that there will be no answer."""

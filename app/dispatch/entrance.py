@@ -1,20 +1,50 @@
 """The way in, kept narrow: a burst of messages must not hold up the acknowledgement of those still arriving."""
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
 
 WIDTH = 8
 """Messages that may look around (thread, memory, names) at one time. The work is short and mostly waits for the
 network; every further one at work delays the event loop's answer to Slack, which counts three seconds."""
+PATIENCE_S = 0.25
+"""So long work gives way to messages that are being written down."""
 
 
 class Entrance:
-    """``async with`` it around the busy start of a turn; first come, first served."""
+    """``async with`` it around the busy start of a turn; first come, first served, and arrivals before all."""
 
-    def __init__(self, width: int = WIDTH) -> None:
+    def __init__(self, width: int = WIDTH, *, patience_s: float = PATIENCE_S) -> None:
         self._places = asyncio.Semaphore(width)
+        self._patience_s = patience_s
+        self._arriving = 0
+        self._is_quiet = asyncio.Event()
+        self._is_quiet.set()
+
+    @contextmanager
+    def arriving(self) -> Generator[None]:
+        """Around the acceptance of a message, which the platform waits for."""
+        self._arriving += 1
+        self._is_quiet.clear()
+        try:
+            yield
+        finally:
+            self._arriving -= 1
+            if self._arriving == 0:
+                self._is_quiet.set()
 
     async def __aenter__(self) -> None:
         await self._places.acquire()
+        if self._is_quiet.is_set():
+            return
+        try:
+            async with asyncio.timeout(self._patience_s):
+                await self._is_quiet.wait()
+        except TimeoutError:
+            return
+        except asyncio.CancelledError:
+            self._places.release()
+            raise
 
     async def __aexit__(self, *_: object) -> None:
         self._places.release()

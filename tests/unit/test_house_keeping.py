@@ -101,3 +101,27 @@ def test_work_runs_to_its_end_on_the_fast_loop() -> None:
 
     run(work())
     assert seen == ["uvloop"]
+
+
+async def test_who_comes_in_gives_way_to_messages_that_are_being_written_down_but_not_for_ever() -> None:
+    entrance, entered = Entrance(1, patience_s=60.0), list[str]()
+
+    async def enter(name: str) -> None:
+        async with entrance:
+            entered.append(name)
+
+    with entrance.arriving():
+        waiting = asyncio.create_task(enter("first"))
+        await asyncio.sleep(0)
+        assert entered == []
+        given_up = asyncio.create_task(enter("second"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    await given_up
+    assert entered == ["second"], "whoever gives up leaves the place to the next"
+    hasty = Entrance(1, patience_s=0.0)
+    with hasty.arriving():
+        async with hasty:
+            entered.append("third")
+    assert entered[-1] == "third"
