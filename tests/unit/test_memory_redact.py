@@ -133,7 +133,7 @@ def test_what_is_a_secret_by_itself_goes_from_any_wrapping(name: str) -> None:
         after = redact(wrap(secret))
         assert is_gone(secret, after), (wrapping, after)
         assert after == without_colours(wrap(f"«{kind}»")), wrapping
-    assert redact(after) == after
+        assert redact(after) == after, wrapping
 
 
 @pytest.mark.parametrize(
