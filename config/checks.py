@@ -54,7 +54,7 @@ def references(settings: Settings, agents: Collection[str], providers: Collectio
             yield ("access", "restrict", "agents", name), _unknown("agent", {GENERAL_AGENT, *agents}, name)
     models = {("defaults", "model"): settings.defaults.model}
     models |= {("agents", name, "model"): agent.model for name, agent in settings.agents.items()}
-    models |= {("memory", "embedding"): settings.memory.embedding}
+    models |= {("memory", "embedding"): settings.memory.embedding, ("memory", "model"): settings.memory.model}
     for path, model in models.items():
         provider = model.split("/", 1)[0] if model else None
         known = {*providers, LOCAL_EMBEDDING} if path == ("memory", "embedding") else providers

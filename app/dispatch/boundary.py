@@ -23,10 +23,11 @@ class TurnBoundary:
         self._ticket.takes_steering = False
         if not steering:
             return request
+        # Before anything is awaited: a turn that is cut from here on ends these messages with its own.
+        self._progress.works = (*self._progress.works, *steering)
         names = [await work.chat.asker() for work in steering]
         lines = [said_line(work, name) for work, name in zip(steering, names, strict=True)]
         self._progress.lines.extend(lines)
-        self._progress.works = (*self._progress.works, *steering)
         last = request.messages[-1]
         said = [f"{line.author}: {line.content}" if self._progress.is_shared else line.content for line in lines]
         return replace(request, messages=(*request.messages[:-1], Turn("user", "\n\n".join([last.text, *said]))))

@@ -48,7 +48,7 @@ class Dispatcher:
         self._entrance = Entrance()
         self._arrivals = Arrivals()
         self.lines = ports.lines
-        self.redelivery = Redelivery(ports.clock)
+        self.redelivery = Redelivery(ports.clock, ports.spawn)
         self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn)
         self._turns = Turns(ports, limits, self._entrance, self.outbox, fitting)
 

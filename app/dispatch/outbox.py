@@ -1,6 +1,6 @@
 """What is said to a person: promised before it goes out, closed after it is visible, tried again where it is not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -29,9 +29,16 @@ class Outbox:
         """The conversation as the message's own answer is written into it: noted down, in place of what is left."""
         return work.chat.reusing(work.left.positions).noting(self._noting(work.accepted))
 
-    async def say(self, work: Work, text: str, outcome: str, record: TurnRecord | None = None) -> Outcome:
-        """One whole text, and with it the message's end."""
-        await self._journal.promise(work.accepted, text, record)
+    async def say(
+        self,
+        work: Work,
+        text: str,
+        outcome: str,
+        record: TurnRecord | None = None,
+        carried: Sequence[Accepted] = (),
+    ) -> Outcome:
+        """One whole text, and with it the message's end, and that of the ``carried`` ones it answers, too."""
+        await self._journal.promise(work.accepted, text, record, carried)
         try:
             await self.chat(work).say(text)
         except DeliveryError as fault:
@@ -39,9 +46,17 @@ class Outbox:
         await self._journal.end(work.accepted, outcome, record)
         return Outcome(outcome)
 
-    async def close(self, work: Work, shown: str, note: str, outcome: str, record: TurnRecord | None) -> Outcome:
+    async def close(
+        self,
+        work: Work,
+        shown: str,
+        note: str,
+        outcome: str,
+        record: TurnRecord | None,
+        carried: Sequence[Accepted] = (),
+    ) -> Outcome:
         """End an answer that is visible as far as ``shown`` with a word of its own below it."""
-        await self._journal.promise(work.accepted, f"{shown}\n\n{note}".strip("\n"), record)
+        await self._journal.promise(work.accepted, f"{shown}\n\n{note}".strip("\n"), record, carried)
         try:
             await work.chat.noting(self._noting(work.accepted)).say(note)
         except DeliveryError as fault:

@@ -1,16 +1,18 @@
 """Answers that could not be shown, tried again after a while."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from app.clock import Clock
+from app.dispatch.ports import Spawn
 from app.sessions.restart import DELIVERIES_MOST
 
 PAUSES_S = (30.0, 120.0)
 """After the first failure and after the second; what fails then is left to the next start of the process."""
 
-Attempt = Callable[[], Awaitable[object]]
+Attempt = Callable[[], Coroutine[Any, Any, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +22,14 @@ class _Owed:
 
 
 class Redelivery:
-    """``run`` it beside the bot; ended with the process, it leaves what is owed to the journal."""
+    """``run`` it beside the bot; ended with the process, it leaves what is owed to the journal.
 
-    def __init__(self, clock: Clock) -> None:
+    Each attempt is a task of its own: one that fails or takes long holds up no other, and the drain counts it.
+    """
+
+    def __init__(self, clock: Clock, spawn: Spawn) -> None:
         self._clock = clock
+        self._spawn = spawn
         self._owed: list[_Owed] = []
         self._more = asyncio.Event()
 
@@ -48,4 +54,4 @@ class Redelivery:
             first = min(self._owed, key=lambda owed: owed.due_s)
             await self._clock.sleep(max(0.0, first.due_s - self._clock.monotonic()))
             self._owed.remove(first)
-            await first.attempt()
+            self._spawn(first.attempt(), name="redelivery")

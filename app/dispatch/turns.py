@@ -15,7 +15,7 @@ from app.dispatch.boundary import TurnBoundary
 from app.dispatch.entrance import Entrance
 from app.dispatch.fitting import Fitting
 from app.dispatch.instructions import instructions_block
-from app.dispatch.journal import TurnRecord
+from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.outbox import Outbox
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.provision import Asking, Opened
@@ -68,7 +68,8 @@ class Turns:
             return await self._cut(progress, wording.STOPPED, "stopped")
         except NotAllowedError as fault:
             _log.info(TURN_REFUSED, reason=str(fault))
-            return await self._outbox.say(work, wording.not_allowed(self._ports.access.admins()), "refused")
+            text = wording.not_allowed(self._ports.access.admins())
+            return await self._outbox.say(work, text, "refused", carried=_carried(progress))
         except StateError as fault:
             return await self._unrecorded(progress, fault)
         except (SwitchboardError, TimeoutError) as fault:
@@ -168,8 +169,7 @@ class Turns:
         work, reply, journal = progress.work, progress.reply, self._ports.journal
         text = f"{reply.text}{note}".strip("\n")
         record = self._record(progress, outcome)
-        carried = [each.accepted for each in progress.works[1:]]
-        await journal.promise(work.accepted, text, record, carried)
+        await journal.promise(work.accepted, text, record, _carried(progress))
         try:
             if note:
                 reply.write(note)
@@ -202,7 +202,8 @@ class Turns:
         """A person ended the answer: what is visible stays, and ``note`` says so below it."""
         await progress.reply.abandon()
         record = self._record(progress, outcome)
-        closed = await self._outbox.close(progress.work, progress.reply.text, note, outcome, record)
+        shown = progress.reply.text
+        closed = await self._outbox.close(progress.work, shown, note, outcome, record, _carried(progress))
         self._keep(progress)
         return closed
 
@@ -227,6 +228,11 @@ class Turns:
 def advice_of(kept: Sequence[Setting]) -> str | None:
     """The wishes of the channel and of the person, as the model is shown them."""
     return instructions_block(instructions_of(kept, Layer.CHANNEL), instructions_of(kept, Layer.USER))
+
+
+def _carried(progress: Progress) -> list[Accepted]:
+    """The messages that were taken into the answer of the first, and end with it however it ends."""
+    return [work.accepted for work in progress.works[1:]]
 
 
 def _reference(progress: Progress) -> Reference:

@@ -57,8 +57,10 @@ class Posting:
         """
         if not isinstance(call, Start | Post):
             return None
-        for message in await self._own_messages():
-            if isinstance(call, Start) or _nonce(message) == nonce:
+        # A stream that has just begun has no mark yet, and is newer than any other message without one.
+        for message in reversed(await self._own_messages()):
+            is_new = not _payload(message) and not message.get("files")
+            if is_new if isinstance(call, Start) else _nonce(message) == nonce:
                 ts = str(message["ts"])
                 self._known.add(ts)
                 return ts

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from app.dispatch.journal import MessageId, TurnRecord
 from app.sessions.entry import SessionKey
+from app.state.json_text import json_text
 from app.state.tables import deliveries
 from memory.text import storable
 
@@ -44,7 +45,7 @@ def owe(connection: Connection, delivery: Delivery, now: datetime) -> None:
         "inbox_id": delivery.message_id,
         "session_key": delivery.session_key,
         "text": storable(delivery.text),
-        "turn": None if delivery.record is None else _RECORDS.dump_json(delivery.record).decode(),
+        "turn": None if delivery.record is None else json_text(_RECORDS, delivery.record),
         "state": PENDING,
         "attempts": 0,
         "created_at": now,

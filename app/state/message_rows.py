@@ -12,8 +12,8 @@ from app.channel import IncomingMessage
 from app.dispatch.journal import Accepted, MessageId, Promise, Unfinished
 from app.sessions.entry import SessionKey
 from app.state import delivery_rows
+from app.state.json_text import json_text
 from app.state.tables import deliveries, inbox, posts
-from memory.text import storable
 
 WAITING, BEGUN, COMMAND, ENDED = "waiting", "begun", "command", "ended"
 KEPT = timedelta(hours=24)
@@ -56,7 +56,7 @@ def claim(
         "place": place,
         "session_key": key,
         "thread_key": message.thread_key,
-        "payload": storable(_MESSAGES.dump_json(message).decode()),
+        "payload": json_text(_MESSAGES, message),
         "address": address,
         "state": WAITING,
         "begins": 0,

@@ -29,6 +29,7 @@ class StatePreferences:
         self._database = database
         self._now = now
         self._read: OrderedDict[tuple[tuple[Layer, str], ...], tuple[datetime, Sequence[Setting]]] = OrderedDict()
+        self._changes = 0
 
     async def get(self, subjects: Subjects) -> Sequence[Setting]:
         """Asked at every turn, and changed hardly ever: what another process changes shows after ``FRESH``."""
@@ -36,8 +37,11 @@ class StatePreferences:
         known = self._read.get(name)
         if known is not None and timedelta() <= now - known[0] < FRESH:
             return known[1]
+        changes = self._changes
         with _reaching():
             found = await self._database.read(lambda connection: _settings(connection, subjects))
+        if changes != self._changes:
+            return found  # read before the change or after it: nobody can tell, so nobody is told it again
         self._read[name] = (now, found)
         while len(self._read) > REMEMBERED:
             self._read.popitem(last=False)
@@ -56,9 +60,14 @@ class StatePreferences:
             "updated_by": by,
             "updated_at": self._now(),
         }
-        with _reaching():
-            is_done = await self._database.write(lambda connection: _put(connection, slot, expected_version, content))
-        self._read.clear()
+        try:
+            with _reaching():
+                is_done = await self._database.write(
+                    lambda connection: _put(connection, slot, expected_version, content)
+                )
+        finally:
+            self._changes += 1
+            self._read.clear()
         if not is_done:
             raise ConflictError(_CHANGED)
         return Setting(slot, value, expected_version + 1)

@@ -9,9 +9,9 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from app.dispatch.reflecting import Pending, ReflectionId
+from app.state.json_text import json_text
 from app.state.tables import pending_reflections
 from memory.outcome import Batch
-from memory.text import storable
 from memory.turn import FinishedTurn
 
 _columns = pending_reflections.c
@@ -98,4 +98,4 @@ def _content(row: Row[Any]) -> Content | None:
 
 
 def _text(content: Content) -> str:
-    return storable(_CONTENTS.dump_json(content).decode())
+    return json_text(_CONTENTS, content)

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
+from app.state.json_text import json_text
 from app.state.tables import reviews
 from commands.reviews import HeldFact, Verdict, held_id, parse_held_id
 from memory.outcome import Batch
 from memory.record import MemoryCandidate
-from memory.text import storable
 from memory.turn import FinishedTurn
 
 _CANDIDATE = TypeAdapter(MemoryCandidate)
@@ -78,4 +78,4 @@ def _fact(row: Row[Any]) -> HeldFact | None:
 
 
 def _text(candidate: MemoryCandidate) -> str:
-    return storable(_CANDIDATE.dump_json(candidate).decode())
+    return json_text(_CANDIDATE, candidate)

@@ -115,7 +115,7 @@ deliveries = Table(
     Column("session_key", Text, nullable=False),
     Column("text", Text, nullable=False),  # emptied once delivered
     Column("turn", Text),  # what is committed with it, as JSON
-    Column("state", Text, nullable=False),  # pending, delivered, failed, abandoned
+    Column("state", Text, nullable=False),  # pending, delivered
     Column("attempts", Integer, nullable=False, default=0),
     Column("next_at", Instant),
     Column("created_at", Instant, nullable=False),

@@ -144,6 +144,19 @@ async def test_a_later_promise_takes_the_place_of_an_earlier_one(house: House) -
     assert found.promise.text == "two"
 
 
+async def test_half_a_character_is_replaced_and_nothing_of_the_message_or_the_answer_is_lost(house: House) -> None:
+    accepted = await house.accept(message("hi \ud83d \x00 there"))
+    record = record_of(await house.begun(accepted))
+    broken = replace(record, lines=tuple(replace(line, content="half \ud83d") for line in record.lines))
+    await house.journal.promise(accepted, "half \ud83d", broken)
+    (found,) = await house.journal.unfinished()
+    assert found.accepted.message.text == "hi \ufffd \x00 there"
+    assert found.promise is not None
+    assert found.promise.text == "half \ufffd"
+    assert found.promise.record is not None
+    assert {line.content for line in found.promise.record.lines} == {"half \ufffd"}
+
+
 async def test_messages_that_are_answered_with_another_end_with_its_promise(house: House) -> None:
     first = await house.accept(message(event="Ev1", position="1.1"))
     second = await house.accept(message(event="Ev2", position="1.2"))

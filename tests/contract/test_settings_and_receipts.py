@@ -1,14 +1,14 @@
 """What every adapter of preferences and of receipts promises: in process, over SQLite and over PostgreSQL."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import structlog
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from app.state.engine import Database
 from app.state.errors import StateError
@@ -57,6 +57,27 @@ async def adapters(kept_at: str | None) -> AsyncIterator[Adapters]:
 
 async def put(preferences: Preferences, slot: Slot, value: str, version: int = 0) -> Setting:
     return await preferences.set(slot, value, expected_version=version, by=BY)
+
+
+async def test_what_is_set_during_a_slow_look_is_found_by_the_next_one(tmp_path: Path) -> None:
+    async with open_database(f"sqlite:///{tmp_path / 'state.db'}") as database:
+        preferences = StatePreferences(database, noon)
+        read, has_read, may_go_on = database.read, asyncio.Event(), asyncio.Event()
+
+        async def slow(step: Callable[[Connection], list[Setting]]) -> list[Setting]:
+            found = await read(step)
+            has_read.set()
+            await may_go_on.wait()
+            return found
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(database, "read", slow)
+            looking = asyncio.create_task(preferences.get({Layer.USER: MINE.subject}))
+            await has_read.wait()
+            made = await put(preferences, MINE, "high")
+            may_go_on.set()
+            assert await looking == []
+        assert await preferences.get({Layer.USER: MINE.subject}) == [made]
 
 
 async def test_what_is_set_is_found_by_its_subject_and_by_no_other(adapters: Adapters) -> None:

@@ -6,10 +6,13 @@ Session lifecycle, section 8; acceptance tests 4 and 5 of a gateway.
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from app.agents.providers.base import Completed, StopReason, Usage
 from app.dispatch import wording
 from app.errors import ModelBusyError, PromptTooLongError
+from app.play import with_state
+from app.playground.faults import Fault, FaultKind
 from app.playground.model import Message
 from app.playground.server import Playground
 from config.settings import Settings
@@ -51,6 +54,24 @@ async def test_five_quick_messages_have_five_visible_outcomes_in_their_order(pla
         assert whispers(bot) == [wording.waiting(place) for place in (1, 2, 3, 4)]
         asked = [request.messages[-1].text for request in provider.requests]
         assert [text.rsplit(maxsplit=1)[-1] for text in asked] == ["1", "2", "3", "4", "5"]
+
+
+async def test_a_start_whose_answer_is_lost_takes_over_no_answer_before_it(playground: Playground) -> None:
+    """The answer before it may be younger than the question."""
+    unsaid, unfinished = asyncio.Event(), asyncio.Event()
+    provider = ScriptedProvider([unsaid, "one", unfinished], ["two"])
+    async with talking(playground, provider) as bot:
+        root = bot.say(f"{MENTION} 1")
+        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        bot.say(f"{MENTION} 2", thread_ts=root.ts)
+        await playground.wait_for(lambda: len(whispers(bot)) == 1, 8.0)
+        unsaid.set()
+        await under_way(bot, root, "one")
+        playground.faults.inject(Fault(method="chat.startStream", kind=FaultKind.DROP_AFTER))
+        unfinished.set()
+        await bot.rest(lambda: "two" in bot.text(root))
+        assert bot.text(root) == "onetwo"
+        assert playground.faults.pending == 0
 
 
 async def test_a_full_line_refuses_in_a_sentence_and_what_waits_is_answered(playground: Playground) -> None:
@@ -99,6 +120,26 @@ async def test_a_message_steers_the_answer_that_has_not_begun_to_be_written(play
         bot.say(f"{MENTION} and then?", thread_ts=root.ts)
         await bot.rest(lambda: len(bot.answers(root)) == 2)
         assert provider.requests[-1].messages[0].text == "alice: is it ready?\n\nalice: answer in French"
+
+
+async def test_a_message_that_steered_an_answer_ends_with_it_when_a_person_stops_it(
+    playground: Playground, tmp_path: Path
+) -> None:
+    settings = with_state(with_sessions(settings_of(playground, "socket"), busy_input="steer"), tmp_path)
+    busy = ModelBusyError("overloaded", retry_after_s=1.0)
+    provider = ScriptedProvider([busy], ["in French", asyncio.Event()], ["not again"])
+    async with running(playground, settings, provider) as bot:
+        root = bot.say(f"{MENTION} is it ready?")
+        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        bot.say(f"{MENTION} answer in French", thread_ts=root.ts)
+        await under_way(bot, root, "in French")
+        bot.say("!stop", thread_ts=root.ts)
+        await bot.rest(lambda: wording.STOPPED in bot.text(root))
+    async with running(playground, settings, provider) as bot:
+        following = bot.say(f"{MENTION} and now?")
+        await bot.rest(lambda: "not again" in bot.text(following))
+        assert "not again" not in bot.text(root), "a stopped question is not asked again by the next process"
+        assert len(provider.requests) == 3
 
 
 async def test_a_steering_message_that_comes_too_late_is_the_next_turn(playground: Playground) -> None:

@@ -54,9 +54,13 @@ async def test_a_fact_of_the_organisation_is_quoted_in_another_thread_and_a_pers
     assert "7002" not in said
 
 
-async def test_with_memory_off_nothing_of_a_store_is_read(playground: Playground, mode: str) -> None:
+async def test_with_memory_off_nothing_of_a_store_is_read(playground: Playground, mode: str, tmp_path: Path) -> None:
     """Specification, section 1."""
-    settings = with_memory(settings_of(playground, mode), enabled=False)
+    settings = with_memory(settings_of(playground, mode), enabled=False, store="sqlite")
+    settings = settings.model_copy(update={"data_dir": tmp_path})
+    store = SqliteStore(tmp_path / "memory", ranker=RelevanceRanker(), now=SystemClock().now)
+    await teach(store, ORG, "The staging database listens on port 5433.")
+    await store.aclose()
     said = await asked(playground, settings, None, ALICE, "which port has the staging database?")
     assert "5433" not in said
 

@@ -16,6 +16,7 @@ from config.settings import ProviderSettings, Settings
 from memory.record import MemoryCandidate
 from memory.relevance import RelevanceRanker
 from memory.stores.inprocess import InProcessStore
+from memory.stores.sqlite import SqliteStore
 from tests.e2e.conftest import settings_of
 from tests.model_servers import (
     Answer,
@@ -39,20 +40,25 @@ def settings_for(settings: Settings, kind: str, base_url: str, *, enabled: bool)
         update={
             "providers": {"here": provider},
             "defaults": settings.defaults.model_copy(update={"model": "here/model-1"}),
-            "memory": settings.memory.model_copy(update={"enabled": enabled}),
+            "memory": settings.memory.model_copy(update={"enabled": enabled, "store": "sqlite"}),
         }
     )
 
 
 async def sent_by_the_bot(kind: str, folder: Path, *, enabled: bool, taught: bool = False) -> tuple[bytes, str]:
     """The body of the one model call that a mention of “which port?” leads to, and the thread it is asked in."""
+    fact = MemoryCandidate("fact", "The port is 5433.", "slack:C1:1.0")
     store = InProcessStore(ranker=RelevanceRanker(), now=SystemClock().now)
     if taught:
-        await store.write("org:playground", [MemoryCandidate("fact", "The port is 5433.", "slack:C1:1.0")])
+        await store.write("org:playground", [fact])
+    if not enabled:  # There is something to tell, in the place where it would be looked for.
+        files = SqliteStore(folder / "memory", ranker=RelevanceRanker(), now=SystemClock().now)
+        await files.write("org:playground", [fact])
+        await files.aclose()
     async with open_playground(with_page=False) as playground, model_server(ANSWERS[kind]) as server:
         settings = settings_for(settings_of(playground, "socket"), kind, server.base_url, enabled=enabled)
         memory = store if enabled else None
-        kept = with_state(settings, folder)
+        kept = with_state(settings, folder).model_copy(update={"data_dir": folder})
         async with build(kept, memory=memory) as application, application.serving():
             await application.connected()
             root = playground.people.say(ALICE, GENERAL, f"<@{BOT_USER}> which port?")

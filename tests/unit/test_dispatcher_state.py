@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from app.agents.providers.base import Completed, StopReason, Usage
+from app.background import Background
 from app.channel import Remains
 from app.dispatch import wording
 from app.dispatch.journal import Promise
@@ -94,7 +95,7 @@ async def test_a_thread_that_cannot_be_read_leaves_the_answer_owed() -> None:
 
 async def test_redeliveries_come_in_the_order_they_are_due_and_end_after_the_last_attempt() -> None:
     clock, made = ManualClock(), list[str]()
-    redelivery = Redelivery(clock)
+    redelivery = Redelivery(clock, Background().spawn)
 
     async def attempt(name: str) -> None:
         made.append(name)
@@ -109,6 +110,29 @@ async def test_redeliveries_come_in_the_order_they_are_due_and_end_after_the_las
     await until(lambda: len(made) == 3)
     rounds.cancel()
     assert made == ["soon", "late", "more"]
+
+
+async def test_an_attempt_that_fails_or_hangs_holds_up_no_other_one() -> None:
+    made, background = list[str](), Background()
+    redelivery = Redelivery(ManualClock(), background.spawn)
+
+    async def failing() -> None:
+        raise StateError("disk full")
+
+    async def hanging() -> None:
+        await asyncio.Event().wait()
+
+    async def working() -> None:
+        made.append("shown")
+
+    for pause_s, attempt in ((1.0, failing), (2.0, hanging), (3.0, working)):
+        redelivery.after(pause_s, attempt)
+    rounds = asyncio.create_task(redelivery.run())
+    await until(lambda: made == ["shown"])
+    assert not rounds.done()
+    await until(lambda: len(background) == 1)  # What hangs, which the drain counts.
+    rounds.cancel()
+    await background.drain(0.0, 1.0)
 
 
 async def test_records_that_cannot_be_written_are_told_of_and_the_conversation_stays_at_hand() -> None:

@@ -238,6 +238,12 @@ def test_the_memory_services_token_comes_from_the_variable_the_settings_name(tmp
     assert MARKER not in fault
 
 
+def test_the_model_of_reflection_needs_a_known_provider(tmp_path: Path) -> None:
+    (fault,) = faults_of(tmp_path, "memory: {model: antropic/x}")
+    assert fault.startswith("memory.model")
+    assert "did you mean anthropic?" in fault
+
+
 def test_an_embedding_model_needs_a_known_provider_or_the_local_one(tmp_path: Path) -> None:
     assert (
         load(
