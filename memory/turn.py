@@ -1,13 +1,8 @@
 """A finished turn as the write path sees it: plain values that can be written down and looked at by a later process."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Literal
-
-from pydantic import TypeAdapter
-
-from memory.text import storable
 
 Role = Literal["user", "assistant"]
 Source = Literal["said", "file", "web", "tool"]
@@ -66,23 +61,3 @@ class FinishedTurn:
     is_command: bool = False
     is_answered: bool = True
     """Whether there is an answer that is neither a refusal nor a failure nor cut off at once."""
-
-
-def turn_json(turn: FinishedTurn) -> str:
-    """``turn`` as any store of text can keep it; ``turn_from`` reads it again."""
-    lines = tuple(replace(line, text=storable(line.text), author=_storable(line.author)) for line in turn.lines)
-    return _adapter().dump_json(replace(turn, lines=lines, user_name=_storable(turn.user_name))).decode()
-
-
-def turn_from(text: str | bytes) -> FinishedTurn:
-    """Raises ``ValueError`` for what is no turn."""
-    return _adapter().validate_json(text)
-
-
-def _storable(name: str | None) -> str | None:
-    return None if name is None else storable(name)
-
-
-@cache
-def _adapter() -> TypeAdapter[FinishedTurn]:
-    return TypeAdapter(FinishedTurn)

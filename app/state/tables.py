@@ -23,7 +23,7 @@ inbox = Table(
     Column("thread_key", Text, nullable=False),
     Column("payload", Text, nullable=False),  # the message as JSON; emptied once it has ended
     Column("address", Text),  # how its channel finds the conversation again; without one it dies with the process
-    Column("state", Text, nullable=False),  # waiting, begun, ended
+    Column("state", Text, nullable=False),  # waiting, begun, command (begun, and not to be done again), ended
     Column("begins", Integer, nullable=False, default=0),  # how often its turn was begun
     Column("outcome", Text),
     Column("accepted_at", Instant, nullable=False),

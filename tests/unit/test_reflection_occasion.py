@@ -4,8 +4,8 @@ import pytest
 
 from memory.cues import agrees, is_greeting, is_question, sentences, teaches, wishes_for_good
 from memory.occasion import MANY_TURNS, Unfit, unfit
-from memory.turn import FinishedTurn, turn_from, turn_json
-from tests.reflection_house import NOON, a_turn, answered, said
+from memory.turn import FinishedTurn
+from tests.reflection_house import a_turn, answered, said
 
 IDLE = {"tool_calls": 0}
 
@@ -96,18 +96,3 @@ def test_agreement_is_a_word_by_itself() -> None:
 
 def test_sentences_end_with_their_signs_and_lines() -> None:
     assert sentences("One. Two!\nThree 我们。你们") == ["One.", "Two!", "Three 我们。", "你们"]
-
-
-def test_a_turn_survives_being_written_down() -> None:
-    turn = a_turn(said("tabs \ud83d and \x00"), answered("Noted."), recalled_ids=("mem:org:acme:1",), user_name=None)
-    again = turn_from(turn_json(turn))
-    assert again.lines[0].text == "tabs \ufffd and  "
-    assert again.lines[1] == turn.lines[1]
-    assert (again.recalled_ids, again.started_at, again.user_name) == (turn.recalled_ids, NOON, None)
-    assert turn_from(turn_json(again)) == again
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"lines": 3}'])
-def test_what_is_no_turn_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="validation error"):
-        turn_from(text)
