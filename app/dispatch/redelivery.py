@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from app.background import Spawn, beside
 from app.clock import Clock
-from app.dispatch.ports import Spawn
 from app.sessions.restart import DELIVERIES_MOST
 
 PAUSES_S = (30.0, 120.0)
@@ -52,6 +52,18 @@ class Redelivery:
                 await self._more.wait()
                 continue
             first = min(self._owed, key=lambda owed: owed.due_s)
-            await self._clock.sleep(max(0.0, first.due_s - self._clock.monotonic()))
+            pause_s = first.due_s - self._clock.monotonic()
+            if pause_s > 0:
+                await self._rest(pause_s)
+                continue
             self._owed.remove(first)
             self._spawn(first.attempt(), name="redelivery")
+
+    async def _rest(self, pause_s: float) -> None:
+        """Until the pause is over, or there is more, which may be due before."""
+        async with beside(self._wake_after(pause_s), name="redelivery_pause"):
+            await self._more.wait()
+
+    async def _wake_after(self, pause_s: float) -> None:
+        await self._clock.sleep(pause_s)
+        self._more.set()

@@ -6,18 +6,17 @@ from dataclasses import replace
 import pytest
 
 from app.agents.providers.base import Completed, StopReason, Usage
-from app.background import Background
 from app.channel import Remains
 from app.dispatch import wording
 from app.dispatch.journal import Promise
-from app.dispatch.redelivery import PAUSES_S, Redelivery
+from app.dispatch.redelivery import PAUSES_S
 from app.dispatch.work import Work
 from app.errors import ChannelUnavailableError, DeliveryError, ModelKeyError, StateError, StoppedByUserError
 from app.sessions.errors import TranscriptUnreadableError
 from app.sessions.transcript import Kind
 from commands.preferences import Layer, Name, Slot
 from tests.dispatch_house import House
-from tests.fakes import ManualClock, message, until
+from tests.fakes import message, until
 
 
 async def test_the_answer_is_promised_before_it_is_finished_and_kept_after() -> None:
@@ -91,48 +90,6 @@ async def test_a_thread_that_cannot_be_read_leaves_the_answer_owed() -> None:
     promise = Promise("Hello", None, 1, accepted.accepted_at)
     assert await house.dispatcher.redeliver(Work(accepted, house.chat), promise) == "undelivered"
     assert house.journal.outcomes == {}
-
-
-async def test_redeliveries_come_in_the_order_they_are_due_and_end_after_the_last_attempt() -> None:
-    clock, made = ManualClock(), list[str]()
-    redelivery = Redelivery(clock, Background().spawn)
-
-    async def attempt(name: str) -> None:
-        made.append(name)
-
-    redelivery.later(2, lambda: attempt("late"))
-    redelivery.later(1, lambda: attempt("soon"))
-    redelivery.later(3, lambda: attempt("never"))
-    assert len(redelivery) == 2
-    rounds = asyncio.create_task(redelivery.run())
-    await until(lambda: len(made) == 2)
-    redelivery.after(5.0, lambda: attempt("more"))
-    await until(lambda: len(made) == 3)
-    rounds.cancel()
-    assert made == ["soon", "late", "more"]
-
-
-async def test_an_attempt_that_fails_or_hangs_holds_up_no_other_one() -> None:
-    made, background = list[str](), Background()
-    redelivery = Redelivery(ManualClock(), background.spawn)
-
-    async def failing() -> None:
-        raise StateError("disk full")
-
-    async def hanging() -> None:
-        await asyncio.Event().wait()
-
-    async def working() -> None:
-        made.append("shown")
-
-    for pause_s, attempt in ((1.0, failing), (2.0, hanging), (3.0, working)):
-        redelivery.after(pause_s, attempt)
-    rounds = asyncio.create_task(redelivery.run())
-    await until(lambda: made == ["shown"])
-    assert not rounds.done()
-    await until(lambda: len(background) == 1)  # What hangs, which the drain counts.
-    rounds.cancel()
-    await background.drain(0.0, 1.0)
 
 
 async def test_records_that_cannot_be_written_are_told_of_and_the_conversation_stays_at_hand() -> None:
