@@ -36,6 +36,7 @@ from app.dispatch.records import Keeping, Prices
 from app.dispatch.resolve import Defaults
 from app.dispatch.work import NOTHING_LEFT
 from app.errors import DeliveryError, StateError, SwitchboardError
+from app.sessions.cached_transcripts import Keep
 from app.sessions.entry import SessionEntry, SessionId, SessionKey
 from app.sessions.key import KeyRules
 from app.sessions.lines import Lines
@@ -299,7 +300,7 @@ class FakeJournal:
             raise self.unreadable
         return self.lines.get(entry.session_id, [])
 
-    def extend(self, entry: SessionEntry, lines: Sequence[TranscriptMessage], *, is_kept: bool) -> None:
+    def extend(self, entry: SessionEntry, lines: Sequence[TranscriptMessage], keep: Keep | None = None) -> None:
         self.lines.setdefault(entry.session_id, []).extend(lines)
 
     def forget(self, session_id: SessionId) -> None:

@@ -110,13 +110,14 @@ class Journal(Protocol):
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
         """The message has its visible end, and its turn is no longer under way.
 
-        With ``record`` the turn is kept in the same step: transcript, tokens, usage. What was said is no longer kept
-        here.
+        The turn is kept in the same step, transcript, tokens and usage: ``record``, or without one what was promised.
+        It is kept once, whoever ends the message again, because it was not known whether its end was written. What was
+        said is no longer kept here.
         """
         ...
 
     async def undelivered(self, accepted: Accepted, record: TurnRecord | None) -> int:
-        """The answer could not be shown; the turn is committed, the promise stays. How often it was tried."""
+        """The answer could not be shown; the turn is kept as by ``end``, the promise stays. How often it was tried."""
         ...
 
     async def unfinished(self) -> Sequence[Unfinished]:

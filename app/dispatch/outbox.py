@@ -9,7 +9,7 @@ from app.channel import Chat, Remains
 from app.dispatch import wording
 from app.dispatch.journal import Accepted, Journal, Promise, TurnRecord
 from app.dispatch.redelivery import Redelivery
-from app.dispatch.work import Outcome, Work
+from app.dispatch.work import Made, Outcome, Work
 from app.errors import ChannelUnavailableError, DeliveryError
 
 DELIVERY_FAILED = "delivery_failed"
@@ -46,23 +46,15 @@ class Outbox:
         await self._journal.end(work.accepted, outcome, record)
         return Outcome(outcome)
 
-    async def close(
-        self,
-        work: Work,
-        shown: str,
-        note: str,
-        outcome: str,
-        record: TurnRecord | None,
-        carried: Sequence[Accepted] = (),
-    ) -> Outcome:
-        """End an answer that is visible as far as ``shown`` with a word of its own below it."""
-        await self._journal.promise(work.accepted, f"{shown}\n\n{note}".strip("\n"), record, carried)
+    async def close(self, work: Work, made: Made, note: str, carried: Sequence[Accepted] = ()) -> Outcome:
+        """End an answer that is visible but for its last word with that, the ``note``, below it."""
+        await self._journal.promise(work.accepted, made.text, made.record, carried)
         try:
             await work.chat.noting(self._noting(work.accepted)).say(note)
         except DeliveryError as fault:
             _log.error(DELIVERY_FAILED, reason=str(fault))
-        await self._journal.end(work.accepted, outcome, record)
-        return Outcome(outcome)
+        await self._journal.end(work.accepted, made.outcome, made.record)
+        return Outcome(made.outcome)
 
     async def owe(self, work: Work, text: str, record: TurnRecord | None, fault: Exception) -> Outcome:
         """What was promised could not be shown; it is tried again, at last by the next process."""
@@ -71,6 +63,19 @@ class Outbox:
         promise = Promise(text, None, attempts, work.accepted.accepted_at)
         self._redelivery.later(attempts, lambda: self.again(work, promise))
         return Outcome("undelivered")
+
+    async def settle(
+        self, work: Work, made: Made, carried: Sequence[Accepted] = (), fault: DeliveryError | None = None
+    ) -> None:
+        """Write down what could not be written when it was made; ``fault``: why not all of it was shown then.
+
+        Nobody knows which steps of it were written after all, so each is one that adds nothing a second time.
+        """
+        await self._journal.promise(work.accepted, made.text, made.record, carried)
+        if fault is None:
+            await self._journal.end(work.accepted, made.outcome, made.record)
+        else:
+            await self.owe(work, made.text, made.record, fault)
 
     async def again(self, work: Work, promise: Promise) -> Outcome:
         """Show an answer whose delivery is in doubt, in place of what is visible of it."""

@@ -19,6 +19,7 @@ from app.dispatch.records import Keeping
 from app.dispatch.resolve import Defaults
 from app.dispatch.work import Work
 from app.sessions.busy import BusyInput
+from app.sessions.cached_transcripts import Keep
 from app.sessions.entry import SessionEntry, SessionId, SessionKey
 from app.sessions.lines import Lines
 from app.sessions.transcript import TranscriptMessage
@@ -86,8 +87,8 @@ class Transcripts(Protocol):
         """
         ...
 
-    def extend(self, entry: SessionEntry, lines: Sequence[TranscriptMessage], *, is_kept: bool) -> None:
-        """Lines that follow; ``is_kept`` is false for those that could not be written down yet."""
+    def extend(self, entry: SessionEntry, lines: Sequence[TranscriptMessage], keep: Keep | None = None) -> None:
+        """Lines that follow; ``keep`` writes down those that could not be written yet, before anybody loads them."""
         ...
 
     def forget(self, session_id: SessionId) -> None:

@@ -19,9 +19,9 @@ from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.outbox import Outbox
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.provision import Asking, Opened
-from app.dispatch.records import kept_lines, record_of
+from app.dispatch.records import record_of
 from app.dispatch.resolve import Resolution, instructions_of, resolve, wishes_of
-from app.dispatch.work import Heard, Outcome, Progress, Work
+from app.dispatch.work import Heard, Made, Outcome, Progress, Work
 from app.errors import (
     DeliveryError,
     NotAllowedError,
@@ -30,6 +30,7 @@ from app.errors import (
     StoppedByUserError,
     SwitchboardError,
 )
+from app.sessions.cached_transcripts import Keep
 from app.sessions.compression import Cause
 from app.sessions.ticket import Ticket
 from app.sessions.transcript import Kind
@@ -169,6 +170,7 @@ class Turns:
         work, reply, journal = progress.work, progress.reply, self._ports.journal
         text = f"{reply.text}{note}".strip("\n")
         record = self._record(progress, outcome)
+        progress.made = Made(text, outcome, record)
         await journal.promise(work.accepted, text, record, _carried(progress))
         try:
             if note:
@@ -178,10 +180,10 @@ class Turns:
             return await self._cut(progress, wording.STOPPED, "stopped")
         except DeliveryError as fault:
             owed = await self._outbox.owe(work, text, record, fault)
-            self._keep(progress)
+            self._keep(progress, record)
             return owed
         await journal.end(work.accepted, outcome, record)
-        self._keep(progress)
+        self._keep(progress, record)
         if record is not None and record.reflection is not None and self._ports.reflection is not None:
             self._ports.reflection.schedule(record.reflection, work.chat)
         return Outcome(outcome, progress.agent, progress.model, progress.result, progress.recalled)
@@ -190,21 +192,25 @@ class Turns:
         """The bot's own records cannot be written: the person is told, and the conversation stays at hand."""
         _log.error(TURN_FAILED, error=type(fault).__name__, reason=str(fault))
         note = wording.UNRECORDED if progress.result is not None else wording.apology(fault, _reference(progress))
+        made, unshown = progress.made or self._made(progress, note, "unrecorded"), None
         try:
             progress.reply.write(f"\n\n{note}")
             await progress.reply.finish()
-        except (DeliveryError, StoppedByUserError) as undelivered:
+        except StoppedByUserError as stopped:
+            _log.info(TURN_FAILED, error=type(stopped).__name__, reason=str(stopped))
+        except DeliveryError as undelivered:
             _log.error(TURN_FAILED, error=type(undelivered).__name__, reason=str(undelivered))
-        self._keep(progress, is_kept=False)
+            unshown = undelivered
+        carried = _carried(progress)
+        self._keep(progress, made.record, lambda: self._outbox.settle(progress.work, made, carried, unshown))
         return Outcome("unrecorded", progress.agent, progress.model, progress.result, progress.recalled)
 
     async def _cut(self, progress: Progress, note: str, outcome: str) -> Outcome:
         """A person ended the answer: what is visible stays, and ``note`` says so below it."""
         await progress.reply.abandon()
-        record = self._record(progress, outcome)
-        shown = progress.reply.text
-        closed = await self._outbox.close(progress.work, shown, note, outcome, record, _carried(progress))
-        self._keep(progress)
+        progress.made = made = self._made(progress, note, outcome)
+        closed = await self._outbox.close(progress.work, made, note, _carried(progress))
+        self._keep(progress, made.record)
         return closed
 
     async def _break_off(self, progress: Progress) -> None:
@@ -218,11 +224,14 @@ class Turns:
     def _record(self, progress: Progress, outcome: str) -> TurnRecord | None:
         return record_of(progress, self._ports.clock.now(), self._ports.keeping, outcome)
 
-    def _keep(self, progress: Progress, *, is_kept: bool = True) -> None:
-        """The conversation at hand goes on from here."""
-        if progress.entry is not None and not progress.work.message.brings_history:
-            lines = kept_lines(progress, self._ports.clock.now())
-            self._ports.transcripts.extend(progress.entry, lines, is_kept=is_kept)
+    def _made(self, progress: Progress, note: str, outcome: str) -> Made:
+        """What there is of the answer, with ``note`` below it."""
+        return Made(f"{progress.reply.text}\n\n{note}".strip("\n"), outcome, self._record(progress, outcome))
+
+    def _keep(self, progress: Progress, record: TurnRecord | None, keep: Keep | None = None) -> None:
+        """The conversation at hand goes on from here; ``keep`` writes down what could not be."""
+        if progress.entry is not None and record is not None and not progress.work.message.brings_history:
+            self._ports.transcripts.extend(progress.entry, record.lines, keep)
 
 
 def advice_of(kept: Sequence[Setting]) -> str | None:

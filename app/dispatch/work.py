@@ -6,7 +6,7 @@ from datetime import datetime
 
 from app.agents.loop import TurnResult
 from app.channel import Chat, IncomingMessage, Remains, Reply
-from app.dispatch.journal import Accepted
+from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.resolve import Wish
 from app.sessions.entry import SessionEntry
 from app.sessions.transcript import TranscriptMessage
@@ -49,6 +49,15 @@ class Outcome:
     recalled: Recalled | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An answer that is made, and the turn that is kept with it."""
+
+    text: str
+    outcome: str
+    record: TurnRecord | None
+
+
 class Heard:
     """Implements ``Reply`` over another one, and remembers what was written."""
 
@@ -88,6 +97,8 @@ class Progress:
     result: TurnResult | None = None
     answer_at: int = 0
     """Where in ``reply.text`` the model's own words begin."""
+    made: Made | None = None
+    """As it was to be promised last."""
 
     @property
     def work(self) -> Work:

@@ -1,29 +1,37 @@
 """Transcripts through the cache: read once, followed turn by turn, and read again only after they were let go."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 from app.sessions.cache import ConversationCache
 from app.sessions.entry import SessionEntry, SessionId, SessionKey
 from app.sessions.transcript import TranscriptMessage
 
+Keep = Callable[[], Awaitable[object]]
+"""Writes the lines of a turn down. Raises ``StateError``'s tree; doing it again adds nothing to what is there."""
 
-class Keeps(Protocol):
+
+class Loads(Protocol):
     """What is needed of ``app.sessions.store.SessionStore``."""
 
-    async def append(self, session_id: SessionId, messages: Sequence[TranscriptMessage]) -> None: ...
-
     async def load(self, session_id: SessionId) -> Sequence[TranscriptMessage]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Unwritten:
+    lines: int
+    keep: Keep
 
 
 class CachedTranscripts:
     """Implements ``app.dispatch.ports.Transcripts`` over a session store."""
 
-    def __init__(self, store: Keeps, cache: ConversationCache) -> None:
+    def __init__(self, store: Loads, cache: ConversationCache) -> None:
         self._store = store
         self._cache = cache
-        self._unwritten: dict[SessionId, list[TranscriptMessage]] = {}
+        self._unwritten: dict[SessionId, list[_Unwritten]] = {}
         self._forgotten = 0
 
     async def load(self, entry: SessionEntry) -> Sequence[TranscriptMessage]:
@@ -39,13 +47,13 @@ class CachedTranscripts:
             self._cache.put(entry.session_key, entry.session_id, loaded)
         return loaded
 
-    def extend(self, entry: SessionEntry, lines: Sequence[TranscriptMessage], *, is_kept: bool) -> None:
+    def extend(self, entry: SessionEntry, lines: Sequence[TranscriptMessage], keep: Keep | None = None) -> None:
         key, session_id = entry.session_key, entry.session_id
         self._cache.extend(key, session_id, self._new(entry, lines))
-        if is_kept:
+        if keep is None:
             self._cache.flushed(key, session_id, len(lines))
         elif lines:
-            self._unwritten.setdefault(session_id, []).extend(lines)
+            self._unwritten.setdefault(session_id, []).append(_Unwritten(len(lines), keep))
 
     def forget(self, session_id: SessionId) -> None:
         """Of the lines at hand; what could not be written down stays to be written."""
@@ -57,11 +65,13 @@ class CachedTranscripts:
         return self._cache.pinned(key)
 
     async def _catch_up(self, entry: SessionEntry) -> None:
-        unwritten = tuple(self._unwritten.get(entry.session_id, ()))
-        if unwritten:
-            await self._store.append(entry.session_id, unwritten)
-            del self._unwritten[entry.session_id][: len(unwritten)]
-            self._cache.flushed(entry.session_key, entry.session_id, len(unwritten))
+        while unwritten := self._unwritten.get(entry.session_id):
+            first = unwritten[0]
+            await first.keep()
+            # Whoever loads at the same time may have been faster.
+            if unwritten and unwritten[0] is first:
+                del unwritten[0]
+                self._cache.flushed(entry.session_key, entry.session_id, first.lines)
 
     def _new(self, entry: SessionEntry, lines: Sequence[TranscriptMessage]) -> Sequence[TranscriptMessage]:
         """As the store does it: a message whose position the transcript has already is not there twice."""

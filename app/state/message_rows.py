@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.channel import IncomingMessage
-from app.dispatch.journal import Accepted, MessageId, Promise, Unfinished
+from app.dispatch.journal import Accepted, MessageId, Promise, TurnRecord, Unfinished
 from app.sessions.entry import SessionKey
 from app.state import delivery_rows
 from app.state.json_text import json_text
@@ -43,6 +43,11 @@ _UNFINISHED = (
     .where(inbox.c.state != ENDED)
     .order_by(inbox.c.id)
 )
+_FATE = (
+    select(inbox.c.state, deliveries.c.turn, deliveries.c.attempts)
+    .join(deliveries, deliveries.c.inbox_id == inbox.c.id, isouter=True)
+    .where(inbox.c.id == bindparam("id_"))
+)
 
 
 def claim(
@@ -75,6 +80,18 @@ def end(connection: Connection, message_id: MessageId, outcome: str, now: dateti
     """What was said is not kept here any longer."""
     connection.execute(_END, {"id_": message_id, "how": outcome, "now": now})
     delivery_rows.pay(connection, message_id, now)
+
+
+def unkept(connection: Connection, message_id: MessageId, record: TurnRecord | None) -> TurnRecord | None:
+    """What is still to be kept of the message's turn: ``record``, or what was promised with its answer.
+
+    ``None`` once its end, or a delivery that failed, has kept it. Raises ``ValidationError`` for a promise that makes
+    no sense.
+    """
+    fate = connection.execute(_FATE, {"id_": message_id}).all()
+    if not fate or any(row.state == ENDED or row.attempts for row in fate):
+        return None
+    return record or delivery_rows.record_in(next((row.turn for row in fate if row.turn is not None), None))
 
 
 def note_post(connection: Connection, message_id: MessageId, position: str) -> None:

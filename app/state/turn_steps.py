@@ -31,13 +31,14 @@ def promise(connection: Connection, delivery: Delivery, carried: Sequence[Messag
 
 
 def end(connection: Connection, accepted: Accepted, outcome: str, record: TurnRecord | None, now: datetime) -> None:
-    _keep(connection, accepted, record, now)
+    """The turn is kept, once for each message, however often it ends."""
+    _keep(connection, accepted, message_rows.unkept(connection, accepted.id, record), now)
     message_rows.end(connection, accepted.id, outcome, now)
 
 
 def undelivered(connection: Connection, accepted: Accepted, record: TurnRecord | None, now: datetime) -> int:
     """The turn is kept, its answer still owed; how often that was tried."""
-    _keep(connection, accepted, record, now)
+    _keep(connection, accepted, message_rows.unkept(connection, accepted.id, record), now)
     return delivery_rows.tried(connection, accepted.id, now)
 
 

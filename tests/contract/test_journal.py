@@ -231,6 +231,52 @@ async def test_an_undelivered_answer_stays_owed_and_its_turn_is_kept_once(house:
     assert (await house.usage.total(Which())).cost.runs == 1
 
 
+async def test_a_message_that_ends_again_has_its_turn_kept_once(house: House) -> None:
+    """Nobody knows of a commit that broke off whether it was kept, so the end is written again."""
+    accepted = await house.accept()
+    entry = await house.begun(accepted)
+    record = record_of(entry)
+    for _ in range(2):
+        await house.journal.promise(accepted, "5433", record)
+        await house.journal.end(accepted, "ran", record)
+    assert await house.journal.undelivered(accepted, record) == 0
+    assert len(await house.sessions.load(entry.session_id)) == 2
+    assert (await house.usage.total(Which())).cost.runs == 1
+    assert await house.journal.unfinished() == []
+
+
+async def test_a_failed_delivery_that_is_written_again_has_its_turn_kept_once(house: House) -> None:
+    accepted = await house.accept()
+    entry = await house.begun(accepted)
+    record = record_of(entry)
+    await house.journal.promise(accepted, "5433", record)
+    for attempts in (1, 2):
+        assert await house.journal.undelivered(accepted, record) == attempts
+    await house.journal.promise(accepted, "another", record)
+    await house.journal.end(accepted, "stopped", record)
+    assert len(await house.sessions.load(entry.session_id)) == 2
+    assert (await house.usage.total(Which())).cost.runs == 1
+
+
+async def test_a_message_that_is_dismissed_leaves_the_turn_that_was_promised(house: House) -> None:
+    accepted = await house.accept()
+    entry = await house.begun(accepted)
+    await house.journal.promise(accepted, "5433", record_of(entry))
+    await house.journal.end(accepted, "dismissed")
+    assert len(await house.sessions.load(entry.session_id)) == 2
+    assert (await house.entry(entry.session_key)).tokens == USED
+
+
+async def test_the_end_of_a_message_whose_names_are_forgotten_changes_nothing(house: House) -> None:
+    accepted = await house.accept()
+    entry = await house.begun(accepted)
+    await house.journal.end(accepted, "ran", record_of(entry))
+    house.clock.elapsed_s = KEPT.total_seconds() + 1
+    assert await house.journal.prune() == 1
+    await house.journal.end(accepted, "ran", record_of(entry))
+    assert len(await house.sessions.load(entry.session_id)) == 2
+
+
 async def test_posts_of_other_answers_in_the_thread_are_foreign(house: House) -> None:
     first = await house.accept(message(event="Ev1", position="1.1", root="1.0"))
     second = await house.accept(message(event="Ev2", position="1.2", root="1.0"))

@@ -222,7 +222,7 @@ async def test_what_could_not_be_written_down_is_taken_back_as_well(house: LiveH
     entry = await house.said(heard("one", position="1.1"))
     kept = await house.store.load(entry.session_id)
     unwritten = [replace(line, id=None, content=f"later {line.role}", position=None) for line in kept]
-    house.transcripts.extend(entry, unwritten, is_kept=False)
+    house.transcripts.extend(entry, unwritten, lambda: house.store.append(entry.session_id, unwritten))
     assert await house.talk.retry(calling("1.2")) == "later user"
     assert await house.shown(entry) == ["one", "yes"]
 

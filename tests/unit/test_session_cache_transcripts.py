@@ -8,7 +8,7 @@ import pytest
 
 from app.channel import ThreadKey
 from app.sessions.cache import ConversationCache
-from app.sessions.cached_transcripts import CachedTranscripts
+from app.sessions.cached_transcripts import CachedTranscripts, Keep
 from app.sessions.entry import SessionEntry, SessionId, SessionKey
 from app.sessions.transcript import TranscriptMessage
 from app.state.errors import StateFullError
@@ -40,6 +40,9 @@ class Shelf:
             raise StateFullError("no room")
         self.lines.setdefault(session_id, []).extend(messages)
 
+    def keeping(self, messages: Sequence[TranscriptMessage]) -> Keep:
+        return lambda: self.append(entry().session_id, messages)
+
     async def load(self, session_id: SessionId) -> Sequence[TranscriptMessage]:
         self.reads += 1
         found = tuple(self.lines.get(session_id, ()))
@@ -57,7 +60,7 @@ async def test_a_conversation_is_read_once_and_followed_from_there() -> None:
     kept, shelf, cache = transcripts()
     assert list(await kept.load(entry())) == [said("hello")]
     await shelf.append(entry().session_id, [said("more")])
-    kept.extend(entry(), [said("more")], is_kept=True)
+    kept.extend(entry(), [said("more")])
     assert list(await kept.load(entry())) == shelf.lines[entry().session_id] == [said("hello"), said("more")]
     assert shelf.reads == 1
     assert cache.let_go([KEY]) == 1
@@ -99,7 +102,8 @@ async def test_lines_that_could_not_be_written_stay_at_hand_and_are_written_befo
     kept, shelf, cache = transcripts()
     await kept.load(entry())
     shelf.is_full = True
-    kept.extend(entry(), [said("question"), said("answer")], is_kept=False)
+    lines = [said("question"), said("answer")]
+    kept.extend(entry(), lines, shelf.keeping(lines))
     with pytest.raises(StateFullError):
         await kept.load(entry())
     assert cache.let_go([KEY]) == 0
@@ -115,18 +119,54 @@ async def test_unwritten_lines_outlive_the_cache(*, is_forgotten: bool) -> None:
     kept, shelf, _ = transcripts()
     if is_forgotten:
         await kept.load(entry())
-    kept.extend(entry(), [said("question")], is_kept=False)
-    kept.extend(entry(), [], is_kept=False)
+    kept.extend(entry(), [said("question")], shelf.keeping([said("question")]))
+    kept.extend(entry(), [], shelf.keeping([said("nothing")]))
     if is_forgotten:
         kept.forget(entry().session_id)
     assert list(await kept.load(entry())) == [said("hello"), said("question")]
     assert list(await kept.load(entry())) == shelf.lines[entry().session_id]
 
 
+async def test_turns_are_written_down_in_their_order_and_as_far_as_it_goes() -> None:
+    kept, shelf, _ = transcripts()
+    await kept.load(entry())
+    faults = [StateFullError("no room")]
+
+    async def keep() -> None:
+        if faults:
+            raise faults.pop()
+        await shelf.append(entry().session_id, [said("two")])
+
+    kept.extend(entry(), [said("one")], shelf.keeping([said("one")]))
+    kept.extend(entry(), [said("two")], keep)
+    with pytest.raises(StateFullError):
+        await kept.load(entry())
+    assert shelf.lines[entry().session_id] == [said("hello"), said("one")]
+    assert list(await kept.load(entry())) == [said("hello"), said("one"), said("two")]
+    assert list(await kept.load(entry())) == shelf.lines[entry().session_id]
+
+
+async def test_two_that_load_at_once_both_find_what_could_not_be_written() -> None:
+    kept, shelf, _ = transcripts()
+    gate, tries = asyncio.Event(), list[str]()
+
+    async def keep() -> None:
+        tries.append("tried")
+        await gate.wait()
+        shelf.lines[entry().session_id] = [said("hello"), said("question")]
+
+    kept.extend(entry(), [said("question")], keep)
+    async with asyncio.timeout(2), asyncio.TaskGroup() as group:
+        loads = [group.create_task(kept.load(entry())) for _ in range(2)]
+        await until(lambda: len(tries) == 2)
+        gate.set()
+    assert [list(load.result()) for load in loads] == 2 * [[said("hello"), said("question")]]
+
+
 async def test_a_message_that_is_there_already_is_not_at_hand_twice() -> None:
     kept, shelf, cache = transcripts()
     shelf.lines[entry().session_id] = [said("hello", "1.0")]
     await kept.load(entry())
-    kept.extend(entry(), [said("hello", "1.0"), said("answer"), said("again", "2.0")], is_kept=True)
+    kept.extend(entry(), [said("hello", "1.0"), said("answer"), said("again", "2.0")])
     assert list(await kept.load(entry())) == [said("hello", "1.0"), said("answer"), said("again", "2.0")]
     assert cache.let_go([KEY]) == 1
