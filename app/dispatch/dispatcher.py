@@ -17,6 +17,7 @@ from app.dispatch.journal import Accepted, Promise
 from app.dispatch.outbox import Outbox
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.redelivery import Redelivery
+from app.dispatch.surviving import surviving
 from app.dispatch.triage import Say, triage
 from app.dispatch.turns import Turns
 from app.dispatch.work import Outcome, Work
@@ -68,6 +69,10 @@ class Dispatcher:
     async def dismiss(self, accepted: Accepted) -> None:
         """End a message whose author was told already that there will be no answer."""
         await self._ports.journal.end(accepted, DISMISSED)
+
+    async def surviving(self, accepted: Accepted, chat: Chat, act: Callable[[], Awaitable[object]]) -> None:
+        """``act`` on the message; of what fails unforeseen its author hears, and the message is dismissed."""
+        await surviving(accepted, chat, act, self.dismiss)
 
     def stop(self, thread: ThreadKey) -> bool:
         """End the turns that run in ``thread``; ``False`` when none does."""
@@ -154,12 +159,15 @@ class Dispatcher:
         then = None if result.reply is None else result.reply.then
         # Accepted before the command has its end, so that what it asks for cannot be lost in between.
         accepted = await self.accept(following(work.message, then), work.accepted.address) if then else None
-        outcome = await self.outbox.say(work, result.text, "command")
-        if then is not None and accepted is not None:
-            self._ports.spawn(
-                self.see_to(Work(accepted, work.chat.also(FOLLOWING), own_turn=then.own_turn)), name="turn"
-            )
-        return outcome
+        try:
+            return await self.outbox.say(work, result.text, "command")
+        finally:
+            # Whatever became of the command's own answer: nobody else in this process goes on with what it accepted.
+            if then is not None and accepted is not None:
+                self._follow(Work(accepted, work.chat.also(FOLLOWING), own_turn=then.own_turn))
+
+    def _follow(self, work: Work) -> None:
+        self._ports.spawn(self.surviving(work.accepted, work.chat, lambda: self.see_to(work)), name="turn")
 
     async def _in_line(self, work: Work) -> tuple[Outcome, float]:
         joined_s = self._ports.clock.monotonic()

@@ -123,6 +123,10 @@ class Recovering:
         return _Case(case.found, case.decision, replace(work, left=left, is_recovered=True))
 
     async def _carry_out(self, case: _Case) -> None:
+        work = case.work
+        await self._dispatcher.surviving(work.accepted, work.chat, lambda: self._act_on(case))
+
+    async def _act_on(self, case: _Case) -> None:
         promise = case.found.promise
         match case.decision:
             case Tell(reason):

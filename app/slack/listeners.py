@@ -3,7 +3,6 @@
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 from uuid import uuid4
@@ -30,7 +29,8 @@ from app.channel import (
 from app.dispatch import wording
 from app.dispatch.dispatcher import Dispatcher
 from app.dispatch.journal import Accepted
-from app.errors import DeliveryError, StateError
+from app.dispatch.surviving import apologise
+from app.errors import StateError
 from app.slack import gate
 from app.slack.addresses import address_of
 from app.slack.calls import SlackLostError, SlackRefusalError
@@ -48,7 +48,6 @@ REQUEST_UNKNOWN = "request_unknown"
 LISTENER_FAILED = "listener_failed"
 COURTESY_REFUSED = "courtesy_refused"
 MESSAGE_NOT_ACCEPTED = "message_not_accepted"
-TURN_CRASHED = "turn_crashed"
 SLACK_WITHDREW = "slack_withdrew"
 
 APOLOGIES = 500
@@ -198,7 +197,7 @@ class Listeners:
             # Delivering it again would help nobody while the records are unusable; the person can.
             _log.error(MESSAGE_NOT_ACCEPTED, error=type(fault).__name__, reference=incoming.reference)
             if considered.address is not Address.FOLLOW_UP and self._is_first(message):
-                self._background.spawn(self._apologise(incoming, chat, fault), name="apology")
+                self._background.spawn(apologise(chat, incoming, fault), name="apology")
             return None
         if accepted is None:
             return None
@@ -216,21 +215,8 @@ class Listeners:
         return is_first
 
     async def _serve(self, accepted: Accepted, chat: Chat) -> None:
-        """The listener boundary: whatever goes wrong below, the person hears of it and the bot goes on."""
-        message = accepted.message
-        try:
-            await self._dispatcher.handle(accepted, chat, self._stamped)
-        except Exception as fault:  # noqa: BLE001 - the boundary of the listener
-            _log.exception(TURN_CRASHED, reference=message.reference, thread=message.thread_key)
-            await self._apologise(message, chat, fault)
-            with suppress(StateError):
-                await self._dispatcher.dismiss(accepted)
-
-    async def _apologise(self, message: IncomingMessage, chat: Chat, fault: Exception) -> None:
-        try:
-            await chat.say(wording.apology(fault, message.reference))
-        except DeliveryError:
-            _log.warning(TURN_CRASHED, reference=message.reference, told="no")
+        dispatcher = self._dispatcher
+        await dispatcher.surviving(accepted, chat, lambda: dispatcher.handle(accepted, chat, self._stamped))
 
     async def _stamped(self, message: IncomingMessage) -> IncomingMessage:
         """With who can see the channel, where the event did not say it: a mention carries no kind of channel."""

@@ -1,0 +1,40 @@
+"""The boundary of a message: whatever goes wrong below it, its author hears of it and the bot goes on."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import structlog
+
+from app.channel import Chat, IncomingMessage
+from app.dispatch import wording
+from app.dispatch.journal import Accepted
+from app.errors import DeliveryError, StateError
+
+TURN_CRASHED = "turn_crashed"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+async def surviving(
+    accepted: Accepted,
+    chat: Chat,
+    act: Callable[[], Awaitable[object]],
+    dismiss: Callable[[Accepted], Awaitable[None]],
+) -> None:
+    """``act`` on the message. What fails in it unforeseen is told its author, and the message dismissed."""
+    message = accepted.message
+    try:
+        await act()
+    except Exception as fault:  # noqa: BLE001 - the boundary of a message: its task has nobody else who would tell
+        _log.exception(TURN_CRASHED, reference=message.reference, thread=message.thread_key)
+        await apologise(chat, message, fault)
+        with suppress(StateError):
+            await dismiss(accepted)
+
+
+async def apologise(chat: Chat, message: IncomingMessage, fault: Exception) -> None:
+    """Tell the message's author that there will be no answer. Where that cannot be shown, the log says so."""
+    try:
+        await chat.say(wording.apology(fault, message.reference))
+    except DeliveryError:
+        _log.warning(TURN_CRASHED, reference=message.reference, told="no")

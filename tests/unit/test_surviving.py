@@ -1,0 +1,129 @@
+"""Whatever goes wrong with a message, however it came to be answered, its author hears of it and the bot goes on."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from app.background import Background
+from app.channel import Chat, IncomingMessage
+from app.dispatch import wording
+from app.dispatch.journal import Promise, Unfinished
+from app.dispatch.recovering import Recovering
+from app.errors import ChannelUnavailableError, DeliveryError, StateError
+from commands.registry import Registry
+from commands.spec import Caller, Command, Followup, Reply, Values
+from tests.dispatch_house import House
+from tests.fakes import EPOCH, FakeChat, FakeReply, access_of, message, until
+
+BUG = RuntimeError("a bug")
+SORRY = wording.apology(BUG, message().reference)
+
+
+def again() -> Registry:
+    """One command, which has a text answered after it."""
+
+    async def ask(_caller: Caller, _values: Values) -> Reply:
+        return Reply({}, "Again:", then=Followup("which port?", own_turn=False))
+
+    return Registry([Command("turn.again", "Answers again.", "help:read", "read", ask)], access_of())
+
+
+class Restart:
+    """A process that finds one message an earlier one left."""
+
+    def __init__(self, script: Sequence[str | Exception], chat: FakeChat) -> None:
+        self.house = House(script)
+        self.chat = chat
+        self.background = Background()
+
+    def reopened(self, _said: IncomingMessage, _address: str) -> Chat:
+        return self.chat
+
+    async def run(self, promise: str | None = None) -> None:
+        accepted = await self.house.dispatcher.accept(message(), "here")
+        assert accepted is not None
+        owed = None if promise is None else Promise(promise, None, 0, EPOCH)
+        self.house.journal.left_over = [Unfinished(accepted, 1, is_command=False, promise=owed)]
+        journal, dispatcher = self.house.journal, self.house.dispatcher
+        recovering = Recovering(journal, dispatcher, self.reopened, self.house.clock, freshness_s=3600.0)
+        await recovering.run(self.background.spawn)
+        await until(lambda: len(self.background) == 0)
+
+
+async def serve(house: House) -> None:
+    accepted = await house.dispatcher.accept(message())
+    assert accepted is not None
+    await house.dispatcher.surviving(accepted, house.chat, lambda: house.dispatcher.handle(accepted, house.chat))
+
+
+async def test_a_message_that_nobody_could_foresee_is_apologised_for_and_dismissed() -> None:
+    house = House([BUG])
+    await serve(house)
+    assert house.chat.said == [SORRY]
+    assert house.journal.outcomes == {1: "dismissed"}
+    assert house.dispatcher.conversations == 0
+
+
+async def test_an_apology_that_cannot_be_said_still_ends_the_message() -> None:
+    house = House([BUG])
+    house.chat.unspeakable = DeliveryError("is_archived")
+    await serve(house)
+    assert house.journal.outcomes == {1: "dismissed"}
+
+
+async def test_an_apology_for_records_that_cannot_be_used_is_the_last_that_is_tried() -> None:
+    house = House(commands=again())
+    house.journal.broken = fault = StateError("disk full")
+    accepted = await house.dispatcher.accept(message("!turn again"))
+    assert accepted is not None
+    await house.dispatcher.surviving(accepted, house.chat, lambda: house.dispatcher.handle(accepted, house.chat))
+    assert house.chat.said == [wording.apology(fault, message().reference)]
+    assert house.journal.outcomes == {}
+
+
+async def test_what_a_command_asks_for_is_answered_although_its_own_answer_cannot_be_written_down() -> None:
+    gate = asyncio.Event()
+    house = House(["5433", gate], commands=again())
+    house.journal.broken_promises = StateError("disk full")
+    with pytest.raises(StateError):
+        await house.handle(message("!turn again"))
+    await until(lambda: house.chat.answer.written == "5433")
+    house.journal.broken_promises = None
+    gate.set()
+    await until(lambda: house.journal.outcomes == {2: "ran"})
+
+
+async def test_what_a_command_asks_for_is_apologised_for_when_it_fails() -> None:
+    house = House([BUG], commands=again())
+    await house.handle(message("!turn again"))
+    await until(lambda: house.journal.outcomes == {1: "command", 2: "dismissed"})
+    assert house.chat.said == ["Again:", SORRY]
+
+
+async def test_a_turn_that_is_made_again_after_a_restart_is_apologised_for_when_it_fails() -> None:
+    restart = Restart([BUG], FakeChat())
+    await restart.run()
+    assert restart.chat.said == [SORRY]
+    assert restart.house.journal.outcomes == {1: "dismissed"}
+
+
+async def test_a_turn_that_is_looked_at_again_later_is_apologised_for_when_it_fails() -> None:
+    restart = Restart([BUG], FakeChat(unreadable=ChannelUnavailableError("timeout")))
+    await restart.run()
+    restart.chat.unreadable = None
+    rounds = asyncio.create_task(restart.house.dispatcher.redelivery.run())
+    await until(lambda: restart.house.journal.outcomes == {1: "dismissed"})
+    rounds.cancel()
+    assert restart.chat.said == [SORRY]
+
+
+async def test_an_answer_that_is_shown_again_after_a_restart_is_apologised_for_when_that_fails() -> None:
+    class Buggy(FakeChat):
+        def reply(self) -> FakeReply:
+            raise BUG
+
+    restart = Restart(["unused"], Buggy())
+    await restart.run(promise="5433")
+    assert restart.chat.said == [SORRY]
+    assert restart.house.journal.outcomes == {1: "dismissed"}
