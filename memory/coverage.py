@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from memory.record import MemoryRecord
+from memory.pool import Layout, Pool
 
 ADJACENT, SECOND, SAME_THREAD = 1 / 2, 1 / 4, 1 / 8
 """What a term counts that only a record nearby in the same conversation has: half for each step away."""
@@ -12,18 +11,6 @@ COMMON_SHARE = 1 / 8
 """A term that more of the pool has tells nothing about a neighbourhood."""
 SMALLEST_POOL = 100
 """Smaller pools count as this large: in them the rarest words look common. It keeps scores of scopes comparable."""
-_GAP = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Records side by side with those of their conversation, in the order given, and a gap between conversations."""
-
-    slots: list[int]
-    """Of each record."""
-    thread_of: list[int]
-    """Of each slot."""
-    threads: int
 
 
 def term_weight(holders: int, records: int) -> float:
@@ -32,50 +19,30 @@ def term_weight(holders: int, records: int) -> float:
     return math.log1p((size - holders + 0.5) / (holders + 0.5))
 
 
-def covered_shares(records: Sequence[MemoryRecord], terms: Sequence[str]) -> list[float]:
-    """For each record 0 to 1: the weight of what it covers by the weight of ``terms``; 0 for one that has none of them.
+def covered_shares(pool: Pool, terms: Sequence[str]) -> dict[int, float]:
+    """By place in the pool the weight of what a record covers by the weight of ``terms``: above 0, at most 1.
 
-    Neighbours are found by the order given, so records come in the order of their sequence numbers, either way.
+    Records that have none of the terms are left out.
     """
-    layout = _layout(records)
-    holders = _holders(records, terms, layout)
-    asked = sum(term_weight(len(slots), len(records)) for slots in holders.values())
-    own = [0.0] * len(layout.thread_of)
-    beside = [0.0] * len(layout.thread_of)
+    having = pool.having_terms(terms)
+    asked = sum(term_weight(len(places), len(pool)) for places in having.values())
+    layout = pool.layout
+    own = [0.0] * layout.size
+    beside = [0.0] * layout.size
     around = [0.0] * layout.threads
-    for slots in holders.values():
-        weight = term_weight(len(slots), len(records)) / asked
+    holding: set[int] = set()
+    for places in having.values():
+        weight = term_weight(len(places), len(pool)) / asked
+        slots = [layout.slots[place] for place in places]
+        holding.update(slots)
         for slot in slots:
             own[slot] += weight
-        if len(slots) <= COMMON_SHARE * max(len(records), SMALLEST_POOL):
+        if len(slots) <= COMMON_SHARE * max(len(pool), SMALLEST_POOL):
             _spread(slots, weight, beside, around, layout)
-    return [own[slot] and own[slot] + beside[slot] + around[layout.thread_of[slot]] for slot in layout.slots]
+    return {layout.places[slot]: own[slot] + beside[slot] + around[layout.thread_of[slot]] for slot in holding}
 
 
-def _layout(records: Sequence[MemoryRecord]) -> _Layout:
-    members: dict[str, list[int]] = {}
-    for place, record in enumerate(records):
-        members.setdefault(record.source_thread_key, []).append(place)
-    slots = [0] * len(records)
-    thread_of = [0] * _GAP
-    for thread, places in enumerate(members.values()):
-        for slot, place in enumerate(places, len(thread_of)):
-            slots[place] = slot
-        thread_of += [thread] * (len(places) + _GAP)
-    return _Layout(slots, thread_of, len(members))
-
-
-def _holders(records: Sequence[MemoryRecord], terms: Sequence[str], layout: _Layout) -> dict[str, list[int]]:
-    """The slots of the records that have it, by term."""
-    asked = frozenset(terms)
-    holders: dict[str, list[int]] = {term: [] for term in terms}
-    for record, slot in zip(records, layout.slots, strict=True):
-        for term in asked & record.terms:
-            holders[term].append(slot)
-    return holders
-
-
-def _spread(slots: Sequence[int], weight: float, beside: list[float], around: list[float], layout: _Layout) -> None:
+def _spread(slots: Sequence[int], weight: float, beside: list[float], around: list[float], layout: Layout) -> None:
     """Let a term count in its holders' conversations. ``around`` is for all of one, ``beside`` corrects it."""
     holding = set(slots)
     adjacent = {slot + step for slot in slots for step in (-1, 1)} - holding

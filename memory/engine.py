@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.record import KEYWORD_CHARS, KEYWORDS, TEXT_CHARS, MemoryCandidate, MemoryRecord, Status
+from memory.record import ID_CHARS, KEYWORD_CHARS, KEYWORDS, TEXT_CHARS, MemoryCandidate, MemoryRecord, Status
 from memory.scope import record_id
 from memory.text import record_terms, storable, tokenize
 
+FIRST_SEQUENCE = 0
+"""The number of a scope's first record (specification, section 18)."""
 DEFAULT_SCOPE_CAP = 500
 LARGEST_SCOPE_CAP = 10_000
 
@@ -110,6 +112,29 @@ def _storable(text: str | None) -> str | None:
     return None if text is None else storable(text)
 
 
+def put_back(scope_key: str, record: MemoryRecord) -> MemoryRecord:
+    """``record`` as a store keeps it that gets it from another one: the same, its terms computed here.
+
+    Raises ``ValueError`` for one of another scope, and beyond the caps.
+    """
+    if record.scope_key != scope_key or not record.id.startswith(record_id(scope_key, 0)[:-1]):
+        raise ValueError("a record can only be put back into its own scope")
+    checked(
+        MemoryCandidate(
+            record.kind,
+            record.text,
+            record.source_thread_key,
+            record.keywords,
+            record.source_run_id,
+            record.source_user,
+            record.author,
+            record.confidence,
+            record.supersedes,
+        )
+    )
+    return replace(record, terms=record_terms(record.text, record.keywords, record.author, record.created_at))
+
+
 def plan_eviction(active: Sequence[MemoryRecord], cap: int) -> list[str]:
     """Ids of exactly as many records as the scope has too many: least recently used first, of equals the older."""
     surplus = max(0, len(active) - cap)
@@ -121,10 +146,14 @@ def checked(candidate: MemoryCandidate) -> MemoryCandidate:
     """``candidate`` as it is. Raises ``ValueError``, naming the field and never its words, beyond a cap."""
     if not candidate.text.strip() or len(candidate.text) > TEXT_CHARS:
         raise ValueError(f"text must have 1 to {TEXT_CHARS} characters")
-    if len(candidate.keywords or ()) > KEYWORDS or any(len(word) > KEYWORD_CHARS for word in candidate.keywords or ()):
-        raise ValueError(f"at most {KEYWORDS} keywords of at most {KEYWORD_CHARS} characters")
-    if not candidate.source_thread_key:
-        raise ValueError("source_thread_key must not be empty")
+    words = candidate.keywords or ()
+    if len(words) > KEYWORDS or not all(1 <= len(word) <= KEYWORD_CHARS for word in words):
+        raise ValueError(f"there may be at most {KEYWORDS} keywords of 1 to {KEYWORD_CHARS} characters")
+    if not 1 <= len(candidate.source_thread_key) <= ID_CHARS:
+        raise ValueError(f"source_thread_key must have 1 to {ID_CHARS} characters")
+    for name in ("source_run_id", "source_user", "author", "supersedes", "restates"):
+        if len(getattr(candidate, name) or "") > ID_CHARS:
+            raise ValueError(f"{name} must have at most {ID_CHARS} characters")
     if candidate.confidence is not None and not 0 <= candidate.confidence <= 1:
         raise ValueError("confidence must be between 0 and 1")
     return candidate

@@ -126,3 +126,11 @@ def judged(kind: Kind, text: str, *, is_commanded: bool = False) -> Verdict:
 
 def _noise_of(sentence: str) -> Reason | None:
     return next((reason for reason, holds in _EACH_SENTENCE if holds(sentence)), None)
+
+
+def tells_status(kind: Kind, text: str) -> bool:
+    """Whether it is a fact that carries a mark of status or change, which a sweep retires. Summaries never are."""
+    if kind != "fact":
+        return False
+    read = plain(text)
+    return is_status(read) or is_change(read)

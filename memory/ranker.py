@@ -1,10 +1,12 @@
 """How matching records are ordered: the ranker's port, and the reference ranker."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from memory.record import MemoryRecord, Status
+from memory.pool import pool_of
+from memory.record import MemoryRecord
 from memory.scorer import KEYWORD_WEIGHT, RECENCY_WEIGHT, keyword_match, score
 from memory.store import Hit
 from memory.text import query_terms, tokenize
@@ -21,12 +23,13 @@ class Ranker(Protocol):
         query: str,
         now: datetime,
         similarity: Mapping[str, float] = NO_SIMILARITY,
+        limit: int | None = None,
     ) -> list[Hit]:
-        """Every active record of one scope's pool that matches, best first, equals in the order given.
+        """Every active record of one scope that matches, best first, equals in the order given.
 
-        Records come in the order of their sequence numbers, either way: neighbours of one conversation may count.
-
-        ``similarity`` tells by record id how close query and record are, as a cosine, where both have vectors.
+        ``records`` come in the order of their sequence numbers, either way: neighbours of one conversation may count.
+        A ``Pool`` of them is ranked faster the second time. ``similarity`` tells by record id how close query and
+        record are, as a cosine, where both have vectors. ``limit``: only so many of the best.
         """
         ...
 
@@ -44,16 +47,18 @@ class KeywordRanker:
         query: str,
         now: datetime,
         similarity: Mapping[str, float] = NO_SIMILARITY,  # noqa: ARG002 - the reference knows words only
+        limit: int | None = None,
     ) -> list[Hit]:
-        tokens = tokenize(query)
-        if not tokens:
-            return []
-        hits = [
-            Hit(record, score(match, record, now))
-            for record in records
-            if record.status is Status.ACTIVE and (match := keyword_match(tokens, record)) > 0
-        ]
-        return sorted(hits, key=lambda hit: -hit.score)
+        pool, tokens = pool_of(records), tokenize(query)
+        matched: Counter[int] = Counter()
+        times = Counter(tokens)
+        matched: Counter[int] = Counter()
+        for token, places in pool.having_words(times).items():
+            for place in places:
+                matched[place] += times[token]
+        hits = [Hit(pool[place], score(matched[place] / len(tokens), pool[place], now)) for place in sorted(matched)]
+        hits.sort(key=lambda hit: -hit.score)
+        return hits if limit is None else hits[: max(0, limit)]
 
     def pooled(self, hits: Sequence[Hit], query: str) -> list[Hit]:
         """Scored again: being returned has just made every one of them recent (section 22)."""

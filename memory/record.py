@@ -9,9 +9,9 @@ Kind = Literal["fact", "summary"]
 
 TEXT_CHARS = 4_000
 KEYWORDS = 20
-KEYWORD_CHARS = 100
+KEYWORD_CHARS = 64
 ID_CHARS = 200
-"""The caps of one record (specification, section 16)."""
+"""The caps of one record (specification, section 16); ``ID_CHARS`` holds for every name in it."""
 
 
 class Status(StrEnum):
@@ -21,6 +21,8 @@ class Status(StrEnum):
     SUPERSEDED = "superseded"
     FORGOTTEN = "forgotten"
     EVICTED = "evicted"
+    SWEPT = "swept"
+    """It told how far some work had come, which nobody needs later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,10 @@ class MemoryRecord:
     """The conversation it came from."""
     created_at: datetime
     terms: frozenset[str] = frozenset()
-    """What the relevance ranker looks at: computed from text, keywords, author and date when it was written."""
+    """What the relevance ranker looks at: computed from text, keywords, author and date when it was written.
+
+    Empty on what a remote store found; what it lists has them.
+    """
     source_run_id: str | None = None
     source_user: str | None = None
     """Who said it, as the platform names them."""

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from heapq import nlargest
 from math import exp2
 from operator import attrgetter
 
 from memory.coverage import covered_shares
 from memory.fusion import fused
+from memory.pool import Pool, pool_of
 from memory.ranker import NO_SIMILARITY
-from memory.record import MemoryRecord, Status
+from memory.record import MemoryRecord
 from memory.store import Hit
 from memory.text import name_terms, query_terms
 
@@ -21,7 +23,9 @@ _USES_FOR_HALF = 4
 AUTHOR_LIFT = 0.3
 """Less than a second matching word is worth: who said it matters among records that answer alike."""
 _HALF_LIFE_S = RECENCY_HALF_LIFE.total_seconds()
-_ACTIVE = Status.ACTIVE
+_LEAST_NUDGE = 0.99 * (1 - RECENCY_NUDGE)
+_MOST_NUDGE = 1.01 * (1 + RECENCY_NUDGE) * (1 + USE_NUDGE)
+"""With a hair's breadth for rounding."""
 _SCORE = attrgetter("score")
 
 
@@ -37,28 +41,46 @@ class RelevanceRanker:
         query: str,
         now: datetime,
         similarity: Mapping[str, float] = NO_SIMILARITY,
+        limit: int | None = None,
     ) -> list[Hit]:
-        active = [record for record in records if record.status is _ACTIVE]
+        pool = pool_of(records)
         terms = query_terms(query)
-        scores = covered_shares(active, terms)
+        scores = covered_shares(pool, terms)
         if similarity:
-            scores = fused(scores, [similarity.get(record.id) for record in active])
-        named = _named_authors(active, frozenset(terms))
-        hits = [
-            Hit(record, (_lifted(score) if record.author in named else score) * _nudge(record, now))
-            for record, score in zip(active, scores, strict=True)
-            if score > 0
-        ]
+            scores = _fused(pool, scores, similarity)
+        named = _named_authors(pool.authors, frozenset(terms))
+        hits: list[Hit] = []
+        for place in _contenders(scores, limit, with_lift=bool(named)):
+            record, score = pool[place], scores[place]
+            hits.append(Hit(record, (_lifted(score) if record.author in named else score) * _nudge(record, now)))
         hits.sort(key=_SCORE, reverse=True)
-        return hits
+        return hits if limit is None else hits[: max(0, limit)]
 
     def pooled(self, hits: Sequence[Hit], query: str) -> list[Hit]:  # noqa: ARG002 - scores of scopes compare as they are
         return sorted(hits, key=_SCORE, reverse=True)
 
 
-def _named_authors(records: Sequence[MemoryRecord], terms: frozenset[str]) -> frozenset[str]:
+def _fused(pool: Pool, shares: Mapping[int, float], similarity: Mapping[str, float]) -> dict[int, float]:
+    """Scores above 0 by place, of words and vectors together."""
+    scores = fused(
+        [shares.get(place, 0.0) for place in range(len(pool))], [similarity.get(record.id) for record in pool]
+    )
+    return {place: score for place, score in enumerate(scores) if score > 0}
+
+
+def _contenders(scores: Mapping[int, float], limit: int | None, *, with_lift: bool) -> list[int]:
+    """The places, in order, of what may be among the best ``limit`` once it is nudged and lifted."""
+    if limit is None or limit >= len(scores):
+        return sorted(scores)
+    if limit <= 0:
+        return []
+    most = _MOST_NUDGE * (1 + AUTHOR_LIFT if with_lift else 1)
+    least = nlargest(limit, scores.values())[-1] * _LEAST_NUDGE / most
+    return sorted(place for place, score in scores.items() if score >= least)
+
+
+def _named_authors(authors: frozenset[str | None], terms: frozenset[str]) -> frozenset[str]:
     """Those the question names; nobody when they said everything, which tells nothing."""
-    authors = {record.author for record in records}
     named = frozenset(author for author in authors if author and not terms.isdisjoint(name_terms(author)))
     return named if len(named) < len(authors) else frozenset()
 

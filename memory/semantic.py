@@ -113,8 +113,15 @@ class SemanticStore:
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         return await self._store.get(scope_key, ids)
 
-    async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate]) -> WriteCounts:
-        counts = await self._store.write(scope_key, candidates)
+    async def write(
+        self,
+        scope_key: str,
+        candidates: Sequence[MemoryCandidate],
+        *,
+        idempotency_key: str | None = None,
+        cap: int | None = None,
+    ) -> WriteCounts:
+        counts = await self._store.write(scope_key, candidates, idempotency_key=idempotency_key, cap=cap)
         if counts.inserted:
             self._backfill.wrote(scope_key)
         return counts
@@ -126,6 +133,9 @@ class SemanticStore:
 
     async def forget(self, scope_key: str, record_id: str) -> bool:
         return await self._store.forget(scope_key, record_id)
+
+    async def sweep(self, scope_key: str, *, dry_run: bool = False) -> Sequence[str]:
+        return await self._store.sweep(scope_key, dry_run=dry_run)
 
     async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:
         self._queries.clear()

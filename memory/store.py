@@ -1,14 +1,28 @@
 """The memory store port. Its docstrings are the contract every adapter keeps; one suite holds them to it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
 
-from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
+from memory.record import Kind, MemoryCandidate, MemoryRecord, Status, WriteCounts
+
+RankerName = Literal["relevance", "keyword"]
 
 
 class StoreUnavailableError(Exception):
     """The store could not do what it was asked; nothing of it was done. Its text names no record's words."""
+
+
+class StoreFullError(StoreUnavailableError):
+    """There is no room to write in; reading goes on."""
+
+
+class KeyReusedError(ValueError):
+    """An idempotency key came again with another batch; nothing was written."""
+
+
+class RecordConflictError(ValueError):
+    """A record cannot be put back: the scope has its words under another id. Nothing of the call was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +42,8 @@ class Query:
     vector: Vector | None = None
     standing: int = 0
     """How many standing records come along, whatever is looked for."""
+    ranker: RankerName | None = None
+    """Who orders what matches; ``None``: the store's own ranker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +79,19 @@ class EraseReceipt:
 class MemoryStore(Protocol):
     """Records, partitioned by scope key: every method but ``erase_thread`` sees exactly one scope.
 
-    Adapters: null, in-process, SQLite. Any text is a legal query. Reads degrade, commands of people and writes raise
-    ``StoreUnavailableError``. A closed store raises on everything.
+    Adapters: null, in-process, SQLite, PostgreSQL, remote. Any text is a legal query. Reads degrade, commands of
+    people and writes raise ``StoreUnavailableError``. A closed store raises on everything.
     """
 
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
-        """At most ``query.limit`` active records that match, as the store's ranker orders them.
+        """At most ``query.limit`` active records that match, as the ranker orders them.
 
         A record that matches nothing is never among them. Counts as use: ``use_count`` grows by one and
-        ``last_used_at`` becomes now on exactly these records, whose copies show the state before. Whatever this store
+        ``last_used_at`` becomes now on exactly these records, whose copies show that already. Whatever this store
         is asked next sees the count, and ``aclose`` keeps it; a process that dies may lose those of its last second.
 
-        At most ``query.standing`` standing records come along, of the same moment.
+        A durable store may choose its candidates by the 24 longest words of the query (section 17). At most
+        ``query.standing`` standing records come along, as they were before the search.
         """
         ...
 
@@ -85,11 +102,23 @@ class MemoryStore(Protocol):
         """
         ...
 
-    async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate]) -> WriteCounts:
+    async def write(
+        self,
+        scope_key: str,
+        candidates: Sequence[MemoryCandidate],
+        *,
+        idempotency_key: str | None = None,
+        cap: int | None = None,
+    ) -> WriteCounts:
         """Carry out ``engine.plan_write`` for each candidate in turn and then ``engine.plan_eviction``, all or nothing.
 
         A batch sees its own earlier inserts. Writers of one scope take turns. Raises ``ValueError`` for a candidate
         beyond the caps of ``memory.record``, before anything is written.
+
+        ``cap`` takes the place of the store's own for this call: how many active records the scope keeps.
+
+        A batch that comes again with its ``idempotency_key`` within a day is applied once and answered as it was;
+        another batch with the key raises ``KeyReusedError``. Erasing from the scope forgets its keys.
         """
         ...
 
@@ -104,6 +133,13 @@ class MemoryStore(Protocol):
 
     async def forget(self, scope_key: str, record_id: str) -> bool:
         """Retire one active record for good (its row stays); whether there was one to retire."""
+        ...
+
+    async def sweep(self, scope_key: str, *, dry_run: bool = False) -> Sequence[str]:
+        """Retire the active facts that ``gate.tells_status`` holds to be of a moment; their ids, oldest first.
+
+        ``dry_run`` only tells. A second call finds nothing more.
+        """
         ...
 
     async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:
@@ -132,4 +168,50 @@ class VectorKeeper(Protocol):
 
         A vector of another model for the same record is replaced. Raises ``ValueError`` when dimensions differ.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How much there is."""
+
+    scopes: int = 0
+    """Scopes that have a record of any status."""
+    records: Mapping[Status, int] = field(default_factory=dict[Status, int])
+    """Of each status that occurs."""
+
+    def __add__(self, other: "Stats") -> "Stats":
+        statuses = {*self.records, *other.records}
+        both = {each: self.records.get(each, 0) + other.records.get(each, 0) for each in statuses}
+        return Stats(self.scopes + other.scopes, both)
+
+
+@runtime_checkable
+class MemoryArchive(Protocol):
+    """What a store offers beside ``MemoryStore`` so that everything in it can be counted, taken out and put back.
+
+    Derived data (vectors, indexes) stays behind. Everything raises ``StoreUnavailableError`` when it cannot be done.
+    """
+
+    async def scope_keys(self, limit: int, *, after: str | None = None) -> Sequence[str]:
+        """The scopes that have a record, at most ``limit``, in an order of the store's own that stays the same.
+
+        ``after`` goes on behind that scope key, which need not exist any more.
+        """
+        ...
+
+    async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
+        """Records of every status, oldest first by sequence number, behind the number ``after``. No use is counted."""
+        ...
+
+    async def restore(self, scope_key: str, records: Sequence[MemoryRecord]) -> int:
+        """Put records back exactly as they are, all or nothing; how many of them were missing or different before.
+
+        One whose id the scope has already takes its place. Ids that are given later lie above all of them; no cap is
+        applied. Raises ``RecordConflictError``, and ``ValueError`` for a record of another scope or beyond the caps.
+        """
+        ...
+
+    async def stats(self, scope_key: str | None = None) -> Stats:
+        """Of one scope, or of everything, for which every scope may have to be looked into."""
         ...

@@ -17,7 +17,7 @@ DENY_REASON = "the table says no"
 
 RIGHT: Mapping[str, Mapping[str, str | int | bool]] = {
     "memory.list": {"words": "deploys on friday", "scope": "org", "limit": 5, "repo": "acme/web"},
-    "memory.forget": {"id": "mem:user:slack:U1:1"},
+    "memory.forget": {"id": "mem:user:slack:U1:0"},
     "memory.review": {"limit": 5},
     "memory.approve": {"id": "held:user:slack:U1:1"},
     "memory.reject": {"id": "held:user:slack:U1:1"},

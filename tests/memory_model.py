@@ -47,7 +47,7 @@ class Model:
     def __init__(self, scope: str) -> None:
         self.scope = scope
         self.rows: list[Row] = []
-        self.last = 0
+        self.next_number = 0
 
     def active(self) -> list[Row]:
         return [row for row in self.rows if row.status == "active"]
@@ -86,12 +86,11 @@ class Model:
         return ["inserted"]
 
     def _insert(self, candidate: MemoryCandidate, now: datetime) -> None:
-        self.last += 1
         text = clean(candidate.text)
         known = {*words_of(text), *words_of(clean(" ".join(candidate.keywords or ())))}
         self.rows.append(
             Row(
-                self.last,
+                self.next_number,
                 text,
                 known,
                 clean(candidate.source_thread_key),
@@ -101,6 +100,7 @@ class Model:
                 candidate.confidence,
             )
         )
+        self.next_number += 1
 
     def search(self, query: str, limit: int, now: datetime) -> list[Row]:
         asked = words_of(query)

@@ -1,10 +1,13 @@
 """The store that is a dictionary: for trying the bot out, and for tests. A restart forgets everything."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import attrgetter
 
 from memory.engine import (
+    FIRST_SEQUENCE,
     Dedup,
     Insert,
     Restate,
@@ -14,14 +17,28 @@ from memory.engine import (
     normalized,
     plan_eviction,
     plan_write,
+    put_back,
     restated,
     used,
 )
+from memory.gate import tells_status
+from memory.idempotency import KEPT, Applied, digest_of, earlier_counts
 from memory.ranker import Ranker, matches_any
+from memory.rankers import ranker_for
 from memory.record import Kind, MemoryCandidate, MemoryRecord, Status, WriteCounts
-from memory.store import EraseReceipt, Query, Retrieved, StoreUnavailableError
+from memory.store import (
+    EraseReceipt,
+    Hit,
+    Query,
+    RecordConflictError,
+    Retrieved,
+    Stats,
+    StoreUnavailableError,
+)
 from memory.stores.vectors import VectorTable, packed_alike
 from memory.text import forget_words, storable
+
+_SEQUENCE = attrgetter("sequence")
 
 
 @dataclass(slots=True)
@@ -31,7 +48,9 @@ class _Scope:
     records: dict[str, MemoryRecord] = field(default_factory=dict[str, MemoryRecord])
     norms: dict[str, str] = field(default_factory=dict[str, str])
     vectors: dict[str, tuple[str, bytes]] = field(default_factory=dict[str, tuple[str, bytes]])
-    last_sequence: int = 0
+    next_sequence: int = FIRST_SEQUENCE
+    applied: dict[str, Applied] = field(default_factory=dict[str, Applied])
+    """Batches by their idempotency key, the latest last."""
 
     def active(self) -> list[MemoryRecord]:
         return [record for record in self.records.values() if record.status is Status.ACTIVE]
@@ -56,9 +75,10 @@ class InProcessStore:
         scope = self._scope(scope_key)
         now = self._now()
         active = scope.active()
-        hits = self._ranker.rank(active, query.text, now, _similarity(scope, query))[: max(0, query.limit)]
-        for hit in hits:
-            scope.records[hit.record.id] = used(hit.record, now)
+        ranker = ranker_for(query.ranker, self._ranker)
+        found = ranker.rank(active, query.text, now, _similarity(scope, query), query.limit)
+        hits = [Hit(used(hit.record, now), hit.score) for hit in found]
+        scope.records.update((hit.record.id, hit.record) for hit in hits)
         standing = [record for record in reversed(active) if record.is_standing][: max(0, query.standing)]
         return Retrieved(tuple(hits), standing=tuple(standing))
 
@@ -67,21 +87,34 @@ class InProcessStore:
         found = [records[each] for each in dict.fromkeys(ids) if each in records]
         return [record for record in found if record.status is Status.ACTIVE]
 
-    async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate]) -> WriteCounts:
+    async def write(
+        self,
+        scope_key: str,
+        candidates: Sequence[MemoryCandidate],
+        *,
+        idempotency_key: str | None = None,
+        cap: int | None = None,
+    ) -> WriteCounts:
         before = self._scope(scope_key)
         for candidate in candidates:
             checked(candidate)
-        scope = _copy(before)
         now = self._now()
+        earlier = _earlier(before, idempotency_key, candidates, now)
+        if earlier is not None or not candidates:
+            return earlier or WriteCounts()
+        scope = _copy(before)
         counts = WriteCounts()
         for candidate in candidates:
             counts += _apply(scope, scope_key, candidate, now)
-        evicted = plan_eviction(scope.active(), self._cap) if self._cap is not None else []
+        most = self._cap if cap is None else cap
+        evicted = plan_eviction(scope.active(), most) if most is not None else []
         for record_id in evicted:
             scope.retire(record_id, Status.EVICTED)
-        if candidates:
-            self._scopes[scope_key] = scope
-        return counts + WriteCounts(evicted=len(evicted))
+        counts += WriteCounts(evicted=len(evicted))
+        if idempotency_key is not None:
+            scope.applied[idempotency_key] = Applied(digest_of(candidates), counts, now)
+        self._scopes[scope_key] = scope
+        return counts
 
     async def list(
         self, scope_key: str, limit: int, *, query: str = "", kind: Kind | None = None, before: int | None = None
@@ -102,6 +135,13 @@ class InProcessStore:
             return False
         scope.retire(record_id, Status.FORGOTTEN)
         return True
+
+    async def sweep(self, scope_key: str, *, dry_run: bool = False) -> Sequence[str]:
+        scope = self._scope(scope_key)
+        swept = [record.id for record in scope.active() if tells_status(record.kind, record.text)]
+        for record_id in () if dry_run else swept:
+            scope.retire(record_id, Status.SWEPT)
+        return swept
 
     async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:
         scope = self._scope(scope_key)
@@ -137,6 +177,37 @@ class InProcessStore:
         scope.vectors.update(kept)
         return len(kept)
 
+    async def scope_keys(self, limit: int, *, after: str | None = None) -> Sequence[str]:
+        self._require_open()
+        keys = sorted(key for key, scope in self._scopes.items() if scope.records and (after is None or key > after))
+        return keys[: max(0, limit)]
+
+    async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
+        found = self._scope(scope_key).records.values()
+        behind = (record for record in found if after is None or record.sequence > after)
+        return sorted(behind, key=_SEQUENCE)[: max(0, limit)]
+
+    async def restore(self, scope_key: str, records: Sequence[MemoryRecord]) -> int:
+        scope = _copy(self._scope(scope_key))
+        whole = [put_back(scope_key, record) for record in records]
+        changed = [record for record in whole if scope.records.get(record.id) != record]
+        for record in changed:
+            scope.records[record.id] = record
+            scope.norms[record.id] = normalized(record.text)
+            scope.vectors.pop(record.id, None)
+            scope.next_sequence = max(scope.next_sequence, record.sequence + 1)
+        scope.records = {record.id: record for record in sorted(scope.records.values(), key=_SEQUENCE)}
+        said = [scope.norms[record.id] for record in scope.active() if not record.supersedes]
+        if len(set(said)) < len(said):
+            raise RecordConflictError("the scope has the words of a record under another id")
+        if whole:
+            self._scopes[scope_key] = scope
+        return len(changed)
+
+    async def stats(self, scope_key: str | None = None) -> Stats:
+        scopes = [self._scope(scope_key)] if scope_key is not None else list(self._scopes.values())
+        return sum((_counted(scope) for scope in scopes), Stats())
+
     async def aclose(self) -> None:
         self._scopes.clear()
         self._is_closed = True
@@ -152,7 +223,17 @@ class InProcessStore:
 
 
 def _copy(scope: _Scope) -> _Scope:
-    return _Scope(dict(scope.records), dict(scope.norms), dict(scope.vectors), scope.last_sequence)
+    return _Scope(dict(scope.records), dict(scope.norms), dict(scope.vectors), scope.next_sequence, dict(scope.applied))
+
+
+def _earlier(
+    scope: _Scope, key: str | None, candidates: Sequence[MemoryCandidate], now: datetime
+) -> WriteCounts | None:
+    """What the batch was answered before, if it was."""
+    if key is None:
+        return None
+    scope.applied = {each: applied for each, applied in scope.applied.items() if now - applied.at <= KEPT}
+    return earlier_counts(scope.applied.get(key), digest_of(candidates), now)
 
 
 def _apply(scope: _Scope, scope_key: str, candidate: MemoryCandidate, now: datetime) -> WriteCounts:
@@ -172,8 +253,8 @@ def _apply(scope: _Scope, scope_key: str, candidate: MemoryCandidate, now: datet
             scope.records[record.id] = deduped(record)
             return WriteCounts(deduped=1)
         case Insert(superseded):
-            scope.last_sequence += 1
-            record = mint_record(scope_key, scope.last_sequence, candidate, now)
+            record = mint_record(scope_key, scope.next_sequence, candidate, now)
+            scope.next_sequence += 1
             scope.records[record.id] = record
             scope.norms[record.id] = key
             if superseded is not None:
@@ -193,8 +274,14 @@ def _similarity(scope: _Scope, query: Query) -> dict[str, float]:
     return VectorTable(fitting).similarity(query.vector.values)
 
 
+def _counted(scope: _Scope) -> Stats:
+    return Stats(int(bool(scope.records)), Counter(record.status for record in scope.records.values()))
+
+
 def _erase_records(scope: _Scope, ids: Sequence[str]) -> EraseReceipt:
     for record_id in ids:
         del scope.records[record_id], scope.norms[record_id]
         scope.vectors.pop(record_id, None)
+    if ids:
+        scope.applied.clear()
     return EraseReceipt(len(ids), int(bool(ids)))

@@ -22,6 +22,9 @@ class NullStore:
         self,
         scope_key: str,  # noqa: ARG002 - the port's
         candidates: Sequence[MemoryCandidate],  # noqa: ARG002 - the port's
+        *,
+        idempotency_key: str | None = None,  # noqa: ARG002 - the port's
+        cap: int | None = None,  # noqa: ARG002 - the port's
     ) -> WriteCounts:
         return WriteCounts()
 
@@ -38,6 +41,9 @@ class NullStore:
 
     async def forget(self, scope_key: str, record_id: str) -> bool:  # noqa: ARG002 - the port's
         return False
+
+    async def sweep(self, scope_key: str, *, dry_run: bool = False) -> Sequence[str]:  # noqa: ARG002 - the port's
+        return ()
 
     async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:  # noqa: ARG002 - the port's
         return EraseReceipt()

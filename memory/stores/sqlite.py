@@ -11,11 +11,13 @@ from typing import TypeVar
 
 import structlog
 
-from memory.engine import checked
+from memory.engine import checked, put_back
 from memory.ranker import Ranker
+from memory.rankers import ranker_for
 from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
-from memory.store import EraseReceipt, Query, Retrieved, StoreUnavailableError
-from memory.stores import sqlite_erasing, sqlite_finding, sqlite_vectors, sqlite_writing
+from memory.store import EraseReceipt, Query, Retrieved, Stats, StoreFullError, StoreUnavailableError
+from memory.stores import sqlite_archive, sqlite_erasing, sqlite_finding, sqlite_vectors, sqlite_writing
+from memory.stores.sqlite_connections import is_full
 from memory.stores.sqlite_files import Lane, ScopeFile, in_lane
 from memory.stores.sqlite_finding import Listing, Search
 from memory.stores.sqlite_handles import DEFAULT_BOUNDS, Bounds, Handles
@@ -53,20 +55,27 @@ class SqliteStore:
         self._is_closed = False
 
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
-        search = Search(query, self._ranker, self._now())
+        search = Search(query, ranker_for(query.ranker, self._ranker), self._now())
         found = await self._look(scope_key, partial(sqlite_finding.retrieve, search=search))
         return found or Retrieved(is_degraded=True)
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         return await self._look(scope_key, partial(sqlite_finding.get, ids=ids)) or []
 
-    async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate]) -> WriteCounts:
+    async def write(
+        self,
+        scope_key: str,
+        candidates: Sequence[MemoryCandidate],
+        *,
+        idempotency_key: str | None = None,
+        cap: int | None = None,
+    ) -> WriteCounts:
         self._require_open()
         for candidate in candidates:
             checked(candidate)
         if not candidates:
             return WriteCounts()
-        batch = Batch(tuple(candidates), self._now(), self._cap)
+        batch = Batch(tuple(candidates), self._now(), self._cap if cap is None else cap, idempotency_key)
         return await self._change(scope_key, partial(sqlite_writing.write, batch=batch))
 
     async def list(
@@ -77,6 +86,9 @@ class SqliteStore:
 
     async def forget(self, scope_key: str, record_id: str) -> bool:
         return await self._change(scope_key, partial(sqlite_writing.forget, record_id=record_id))
+
+    async def sweep(self, scope_key: str, *, dry_run: bool = False) -> Sequence[str]:
+        return await self._change(scope_key, partial(sqlite_writing.sweep, dry_run=dry_run))
 
     async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:
         forget_words()
@@ -111,6 +123,33 @@ class SqliteStore:
     async def keep_vectors(self, scope_key: str, model: str, vectors: Mapping[str, tuple[float, ...]]) -> int:
         return await self._change(scope_key, partial(sqlite_vectors.keep_vectors, model=model, vectors=vectors))
 
+    async def scope_keys(self, limit: int, *, after: str | None = None) -> Sequence[str]:
+        self._require_open()
+        found: list[str] = []
+        for path in await self._in_place(lambda: list(sqlite_archive.paths(self._directory, after))):
+            if len(found) >= limit:
+                break
+            key = await self._peek(partial(sqlite_archive.scope_in, path, self._bounds.timeout_s), path)
+            found.extend([] if key is None else [key])
+        return found
+
+    async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
+        return await self._ask(scope_key, partial(sqlite_archive.records, limit=limit, after=after))
+
+    async def restore(self, scope_key: str, records: Sequence[MemoryRecord]) -> int:
+        self._require_open()
+        whole = await asyncio.to_thread(lambda: [put_back(scope_key, record) for record in records])
+        return await self._change(scope_key, partial(sqlite_archive.restore, given=whole)) if whole else 0
+
+    async def stats(self, scope_key: str | None = None) -> Stats:
+        if scope_key is not None:
+            return await self._ask(scope_key, sqlite_archive.stats)
+        self._require_open()
+        total = Stats()
+        for path in await self._in_place(lambda: list(sqlite_archive.paths(self._directory))):
+            total += await self._peek(partial(sqlite_archive.stats_of, path, self._bounds.timeout_s), path)
+        return total
+
     async def aclose(self) -> None:
         if not self._is_closed:
             self._is_closed = True
@@ -142,7 +181,8 @@ class SqliteStore:
         try:
             return await in_lane(self._executor, file, lane, partial(work, file))
         except (sqlite3.Error, OSError) as exc:
-            raise StoreUnavailableError(f"the memory file {file.path} cannot be used: {exc}") from exc
+            fault = StoreFullError if is_full(exc) else StoreUnavailableError
+            raise fault(f"the memory file {file.path} cannot be used: {exc}") from exc
 
     async def _erase_from(self, path: Path, thread_key: str) -> EraseReceipt:
         """Erase what the thread taught to the scope of that file."""
@@ -153,6 +193,13 @@ class SqliteStore:
         erased = await self._change(scope_key, partial(sqlite_erasing.erase_from_thread, thread_key=thread_key))
         await self.handles.forget_reads(scope_key)
         return EraseReceipt(erased, int(erased > 0))
+
+    async def _peek(self, work: Callable[[], Found], path: Path) -> Found:
+        """Look into a file beside the pool. Raises ``StoreUnavailableError``."""
+        try:
+            return await self._in_place(work)
+        except (sqlite3.Error, OSError) as exc:
+            raise StoreUnavailableError(f"the memory file {path} cannot be used: {exc}") from exc
 
     async def _in_place(self, work: Callable[[], Found]) -> Found:
         async with self.handles.place():

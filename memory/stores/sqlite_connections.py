@@ -1,5 +1,6 @@
 """Opening a scope's SQLite file: where it lies, what lies beside it, and how a connection to it is set up."""
 
+import errno
 import os
 import sqlite3
 import time
@@ -68,6 +69,13 @@ def _keep_log(connection: sqlite3.Connection, timeout_s: float) -> None:
 def companion(path: Path, ending: str) -> Path:
     """What SQLite keeps beside a database file: its log, the log's index or its journal."""
     return path.with_name(f"{path.name}{ending}")
+
+
+def is_full(fault: sqlite3.Error | OSError) -> bool:
+    """Whether there was no room to write in."""
+    if isinstance(fault, OSError):
+        return fault.errno in {errno.ENOSPC, errno.EDQUOT}
+    return getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
 
 
 def sync_directory(directory: Path) -> None:

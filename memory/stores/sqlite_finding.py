@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory.engine import used
 from memory.ranker import Ranker, matches_any
 from memory.record import Kind, MemoryRecord
 from memory.store import Hit, Query, Retrieved, Vector
@@ -48,8 +49,9 @@ def retrieve(file: ScopeFile, search: Search) -> Retrieved:
         hits = _find(file, connection, search, snapshot)
         standing = _standing(file, connection, search.query.standing, snapshot)
     file.uses.add((hit.record.sequence for hit in hits), search.now)
+    hits = [Hit(used(hit.record, search.now), hit.score) for hit in hits]
     if snapshot is not None:
-        snapshot.count_use(hits, search.now)
+        snapshot.count_use(hits)
     return Retrieved(tuple(hits), standing=tuple(standing))
 
 
@@ -91,8 +93,12 @@ def _find(file: ScopeFile, connection: sqlite3.Connection, search: Search, snaps
     query = search.query
     tables = {} if snapshot is None else snapshot.tables
     similarity = {} if query.vector is None else _similarity(file.scope_key, connection, query.vector, tables)
-    records = _candidates(file, connection, query, similarity) if snapshot is None else snapshot.records
-    return search.ranker.rank(records, query.text, search.now, similarity)[: max(0, query.limit)]
+    records = _candidates(file, connection, query, similarity) if snapshot is None else snapshot.pool
+    chosen = None if snapshot is None else snapshot.pool.chosen_by(query.text)
+    if chosen is None:
+        return search.ranker.rank(records, query.text, search.now, similarity, query.limit)
+    hits = search.ranker.rank(records, query.text, search.now, similarity)
+    return [hit for hit in hits if hit.record.id in chosen or hit.record.id in similarity][: max(0, query.limit)]
 
 
 def _standing(
@@ -100,7 +106,7 @@ def _standing(
 ) -> list[MemoryRecord]:
     """Newest first, as they are before the search counts."""
     if snapshot is not None:
-        return [record for record in reversed(snapshot.records) if record.is_standing][: max(0, limit)]
+        return snapshot.pool.standing(limit)
     rows = connection.execute(
         "SELECT * FROM active_records WHERE is_standing = 1 ORDER BY seq DESC LIMIT ?", (_size(limit),)
     )

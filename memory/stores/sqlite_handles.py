@@ -122,7 +122,7 @@ class Handles:
         kept = 0
         for file in reversed(self.files.values()):
             snapshot = file.snapshot
-            kept += 0 if snapshot is None else len(snapshot.records)
+            kept += 0 if snapshot is None else len(snapshot.pool)
             if kept > self._bounds.records:
                 file.snapshot = None
 

@@ -10,6 +10,7 @@ from sys import intern
 from typing import Any, cast
 
 from memory.engine import normalized
+from memory.pool import longest
 from memory.record import Kind, MemoryRecord
 from memory.scope import record_id
 from memory.text import tokenize
@@ -19,8 +20,6 @@ INSERT_RECORD = """INSERT INTO records (
     last_used_at, use_count, confidence, supersedes, is_standing, status
     ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_ENTRY = "INSERT INTO records_fts (rowid, words, terms) VALUES (?, ?, ?)"
-MATCH_TOKENS = 24
-"""How many tokens of a query choose candidates (specification, section 17)."""
 LARGEST_INTEGER = 2**63 - 1
 
 Row = tuple[Any, ...]
@@ -28,11 +27,15 @@ Row = tuple[Any, ...]
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_SEQUENCE = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
+_SEQUENCE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 
 
 def microseconds(at: datetime) -> int:
     return (at - _BEGINNING) // _MICROSECOND
+
+
+def moment(since: int) -> datetime:
+    return _BEGINNING + timedelta(microseconds=since)
 
 
 def record_of(scope_key: str, row: Row) -> MemoryRecord:
@@ -109,9 +112,8 @@ def entry_of(record: MemoryRecord) -> tuple[int, str, str]:
 
 
 def match_of(column: str, tokens: Sequence[str]) -> str:
-    """A full-text query for any of the longest distinct tokens, the earlier of equally long ones (section 17)."""
-    longest = sorted(dict.fromkeys(tokens), key=lambda token: -len(token))[:MATCH_TOKENS]
-    return f"{column} : ({' OR '.join(map(_index_token, longest))})"
+    """A full-text query for any of the tokens that choose candidates."""
+    return f"{column} : ({' OR '.join(map(_index_token, longest(tokens)))})"
 
 
 def _index_token(term: str) -> str:

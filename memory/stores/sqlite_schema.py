@@ -33,7 +33,11 @@ _SECOND = (
         seq INTEGER PRIMARY KEY, model TEXT NOT NULL, dim INTEGER NOT NULL, data BLOB NOT NULL)""",
     "CREATE INDEX records_standing ON records (seq DESC) WHERE status = 'active' AND is_standing = 1",
 )
-MIGRATIONS = (_FIRST, _SECOND)
+_THIRD = (
+    """CREATE TABLE applied (
+        key TEXT PRIMARY KEY, digest BLOB NOT NULL, counts TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID""",
+)
+MIGRATIONS = (_FIRST, _SECOND, _THIRD)
 """Statements that lead from each version to the next, the first from an empty file; ``user_version`` counts them."""
 
 _ORPHAN = """SELECT EXISTS (SELECT 1 FROM records_fts_docsize AS entry WHERE NOT EXISTS (

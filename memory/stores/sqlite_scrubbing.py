@@ -39,6 +39,7 @@ def _delete(connection: sqlite3.Connection, scope_key: str, chosen: str, value: 
         if sequences:
             connection.executemany("DELETE FROM vectors WHERE seq = ?", sequences)
             connection.executemany("DELETE FROM records WHERE seq = ?", sequences)
+            connection.execute("DELETE FROM applied")  # A digest can tell that a text was guessed right.
             rebuild_index(connection, scope_key)
             set_meta(connection, _OWED, "1")
     return len(sequences)

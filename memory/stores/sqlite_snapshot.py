@@ -1,21 +1,15 @@
 """What one scope's file held when it was last read, kept so that the next search need not read it again."""
 
 import sqlite3
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
-from operator import attrgetter
 
-from memory.engine import used
-from memory.record import MemoryRecord
+from memory.pool import Pool
 from memory.scope import record_id
 from memory.store import Hit, Vector
 from memory.stores.sqlite_rows import record_of
 from memory.stores.sqlite_uses import Uses
 from memory.stores.vectors import VectorTable
-
-_SEQUENCE = attrgetter("sequence")
 
 
 @dataclass(slots=True)
@@ -23,14 +17,14 @@ class Snapshot:
     """A scope's active records, oldest first, as of one ``PRAGMA data_version`` of the connection that read them."""
 
     version: int
-    records: list[MemoryRecord]
+    pool: Pool
     tables: dict[tuple[str, int], VectorTable] = field(default_factory=dict[tuple[str, int], VectorTable])
     """Vectors by model and dimension, as far as somebody asked for them."""
 
-    def count_use(self, hits: Iterable[Hit], now: datetime) -> None:
+    def count_use(self, hits: Iterable[Hit]) -> None:
         """Do what the same connection will do to the rows, which leaves its data version as it is."""
         for hit in hits:
-            self.records[bisect_left(self.records, hit.record.sequence, key=_SEQUENCE)] = used(hit.record, now)
+            self.pool.count_use(hit.record)
 
 
 def data_version(connection: sqlite3.Connection) -> int:
@@ -40,7 +34,7 @@ def data_version(connection: sqlite3.Connection) -> int:
 
 def load(connection: sqlite3.Connection, scope_key: str, version: int, uses: Uses) -> Snapshot:
     rows = connection.execute("SELECT * FROM active_records ORDER BY seq").fetchall()
-    return Snapshot(version, uses.shown_on([record_of(scope_key, row) for row in rows]))
+    return Snapshot(version, Pool(uses.shown_on([record_of(scope_key, row) for row in rows])))
 
 
 def vector_table(connection: sqlite3.Connection, scope_key: str, vector: Vector) -> VectorTable:

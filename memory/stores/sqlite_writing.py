@@ -1,10 +1,23 @@
 """Changing a scope's SQLite file: what the engine plans, applied in one transaction."""
 
+import json
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from memory.engine import Dedup, Insert, Restate, deduped, mint_record, plan_eviction, plan_write, restated
+from memory.engine import (
+    FIRST_SEQUENCE,
+    Dedup,
+    Insert,
+    Restate,
+    deduped,
+    mint_record,
+    plan_eviction,
+    plan_write,
+    restated,
+)
+from memory.gate import tells_status
+from memory.idempotency import KEPT, Applied, digest_of, earlier_counts
 from memory.record import MemoryCandidate, MemoryRecord, Status, WriteCounts
 from memory.stores.sqlite_files import ScopeFile
 from memory.stores.sqlite_rows import (
@@ -12,12 +25,14 @@ from memory.stores.sqlite_rows import (
     INSERT_RECORD,
     entry_of,
     microseconds,
+    moment,
     norm_of,
     record_of,
     sequence_in,
     values_of,
 )
 from memory.stores.sqlite_schema import transaction
+from memory.text import storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +40,21 @@ class Batch:
     candidates: tuple[MemoryCandidate, ...]
     now: datetime
     cap: int | None
+    idempotency_key: str | None = None
 
 
 def write(file: ScopeFile, batch: Batch) -> WriteCounts:
     connection = file.opened_writer()
     with transaction(connection):
+        earlier = _earlier(connection, batch)
+        if earlier is not None:
+            return earlier
         counts = WriteCounts()
         for candidate in batch.candidates:
             counts += _apply(connection, file.scope_key, candidate, batch.now)
-        return counts + WriteCounts(evicted=_evict(connection, file.scope_key, batch.cap))
+        counts += WriteCounts(evicted=_evict(connection, file.scope_key, batch.cap))
+        _note_applied(connection, batch, counts)
+        return counts
 
 
 def forget(file: ScopeFile, record_id: str) -> bool:
@@ -43,6 +64,45 @@ def forget(file: ScopeFile, record_id: str) -> bool:
         return False
     with transaction(connection):
         return _retire(connection, sequence, Status.FORGOTTEN)
+
+
+def sweep(file: ScopeFile, *, dry_run: bool) -> list[str]:
+    connection = file.writer()
+    if connection is None:
+        return []
+    with transaction(connection):
+        rows = connection.execute("SELECT * FROM active_records WHERE kind = 'fact' ORDER BY seq").fetchall()
+        records = [record_of(file.scope_key, row) for row in rows]
+        swept = [record for record in records if tells_status(record.kind, record.text)]
+        for record in () if dry_run else swept:
+            _retire(connection, record.sequence, Status.SWEPT)
+    return [record.id for record in swept]
+
+
+def _earlier(connection: sqlite3.Connection, batch: Batch) -> WriteCounts | None:
+    """What the batch was answered before, if it was."""
+    if batch.idempotency_key is None:
+        return None
+    row = connection.execute(
+        "SELECT digest, counts, at FROM applied WHERE key = ?", (storable(batch.idempotency_key),)
+    ).fetchone()
+    applied = None if row is None else Applied(row[0], WriteCounts(**json.loads(row[1])), moment(row[2]))
+    return earlier_counts(applied, digest_of(batch.candidates), batch.now)
+
+
+def _note_applied(connection: sqlite3.Connection, batch: Batch, counts: WriteCounts) -> None:
+    if batch.idempotency_key is None:
+        return
+    connection.execute("DELETE FROM applied WHERE at < ?", (microseconds(batch.now - KEPT),))
+    connection.execute(
+        "INSERT OR REPLACE INTO applied (key, digest, counts, at) VALUES (?, ?, ?, ?)",
+        (
+            storable(batch.idempotency_key),
+            digest_of(batch.candidates),
+            json.dumps(asdict(counts)),
+            microseconds(batch.now),
+        ),
+    )
 
 
 def _apply(connection: sqlite3.Connection, scope_key: str, candidate: MemoryCandidate, now: datetime) -> WriteCounts:
@@ -87,7 +147,7 @@ def _named(connection: sqlite3.Connection, scope_key: str, candidate: MemoryCand
 def _next_sequence(connection: sqlite3.Connection) -> int:
     """One more than any there ever was in this file: the id of an erased record never comes back."""
     found = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'records'").fetchone()
-    return 1 if found is None else int(found[0]) + 1
+    return FIRST_SEQUENCE if found is None else int(found[0]) + 1
 
 
 def _update(connection: sqlite3.Connection, record: MemoryRecord) -> None:

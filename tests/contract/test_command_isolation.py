@@ -92,17 +92,17 @@ def reads() -> Iterator[Mapping[str, object]]:
     words = [None, "deploys", *KEYS, *MARKERS.values()]
     yield from ({"scope": scope, "words": filter_text} for scope, filter_text in product(scopes, words))
     for key in KEYS:
-        yield from ({"scope": key}, {"words": f"mem:{key}:1"}, {"words": f"{key.partition(':')[0]} {key} deploys"})
+        yield from ({"scope": key}, {"words": f"mem:{key}:0"}, {"words": f"{key.partition(':')[0]} {key} deploys"})
     for scope, repo in product(["repo", "all"], ["acme/web", *PEOPLE, *KEYS, "../acme", "slack:C2/x"]):
         yield {"scope": scope, "repo": repo}
 
 
 def writes() -> Iterator[str]:
     for key in KEYS:
-        yield from (f"mem:{key}:1", f" mem:{key}:1", f"MEM:{key}:1", f"mem:{key}:1\n", f"mem:{key}:01")
+        yield from (f"mem:{key}:0", f" mem:{key}:0", f"MEM:{key}:0", f"mem:{key}:0\n", f"mem:{key}:00")
     for key, other in product(KEYS, KEYS):
-        yield f"mem:{key}:1:{other}:1"
-        yield f"mem:{key}:mem:{other}:1"
+        yield f"mem:{key}:0:{other}:0"
+        yield f"mem:{key}:mem:{other}:0"
 
 
 async def give(registry: Registry, caller: Caller, command_id: str, values: Mapping[str, object]) -> list[Result]:
@@ -163,9 +163,9 @@ async def reviews() -> HeldInProcess:
 
 def held_ids(reviews: HeldInProcess) -> Iterator[str]:
     for each in reviews.held:
-        yield from (each.id, f" {each.id}", each.id.upper(), each.id.replace("held:", "mem:"), f"{each.id}:1")
+        yield from (each.id, f" {each.id}", each.id.upper(), each.id.replace("held:", "mem:"), f"{each.id}:0")
     for each, key in product(reviews.held, KEYS):
-        yield f"{each.id}:{key}:1"
+        yield f"{each.id}:{key}:0"
 
 
 @each_seat

@@ -29,8 +29,8 @@ async def test_the_null_store_is_empty_and_takes_nothing() -> None:
     store: MemoryStore = NullStore()
     assert await store.write(ORG, [fact("deploys need approval")]) == WriteCounts()
     assert await store.retrieve(ORG, Query("deploys", 8)) == Retrieved()
-    assert [*await store.list(ORG, 8), *await standing(store, ORG, 8), *await store.get(ORG, ["mem:org:acme:1"])] == []
-    assert await store.forget(ORG, "mem:org:acme:1") is False
+    assert [*await store.list(ORG, 8), *await standing(store, ORG, 8), *await store.get(ORG, ["mem:org:acme:0"])] == []
+    assert await store.forget(ORG, "mem:org:acme:0") is False
     assert await store.erase(ORG) + await store.erase_thread(THREAD) == EraseReceipt()
     await store.aclose()
 
@@ -58,7 +58,7 @@ async def test_a_use_is_counted_on_exactly_the_records_returned(shelf: Shelf) ->
         await store.write(ORG, [fact("deploy deploy friday"), fact("deploy monday"), fact("lunch at noon")])
         used_at = shelf.clock.pass_by()
         [hit] = (await store.retrieve(ORG, Query("deploy friday", 1))).hits
-        assert (hit.record.text, hit.record.use_count, hit.record.last_used_at) == ("deploy deploy friday", 0, None)
+        assert (hit.record.text, hit.record.use_count, hit.record.last_used_at) == ("deploy deploy friday", 1, used_at)
         assert hit.score > 0
         counts = {each.text: (each.use_count, each.last_used_at) for each in await kept(store)}
         assert counts == {
@@ -71,9 +71,9 @@ async def test_a_use_is_counted_on_exactly_the_records_returned(shelf: Shelf) ->
 async def test_uses_add_up_over_searches(shelf: Shelf) -> None:
     async with shelf.open() as store:
         await store.write(ORG, [fact("deploys need approval")])
-        for uses in range(5):
-            shelf.clock.pass_by(timedelta(hours=1))
-            assert [each.use_count for each in await found(store, ORG, "deploys")] == [uses]
+        for uses in range(1, 6):
+            now = shelf.clock.pass_by(timedelta(hours=1))
+            assert [(each.use_count, each.last_used_at) for each in await found(store, ORG, "deploys")] == [(uses, now)]
         [only] = await kept(store)
         assert (only.use_count, only.last_used_at) == (5, shelf.clock.at)
 
@@ -114,8 +114,8 @@ async def test_a_listing_can_be_filtered_by_words_kind_and_place(store: MemorySt
     assert texts(await store.list(ORG, 50, query="deploy")) == ["three", "deploy two", "deploy one"]
     assert texts(await store.list(ORG, 1, query="lunch")) == ["lunch"]
     assert texts(await store.list(ORG, 50, kind="summary")) == ["deploy two"]
-    assert texts(await store.list(ORG, 50, before=3)) == ["deploy two", "deploy one"]
-    assert texts(await store.list(ORG, 1, query="deploy", kind="fact", before=4)) == ["deploy one"]
+    assert texts(await store.list(ORG, 50, before=2)) == ["deploy two", "deploy one"]
+    assert texts(await store.list(ORG, 1, query="deploy", kind="fact", before=3)) == ["deploy one"]
     for nothing in ("depl", "?!", " "):
         assert await store.list(ORG, 50, query=nothing) == []
 
@@ -132,9 +132,9 @@ async def test_extreme_limits_and_places_are_legal(store: MemoryStore) -> None:
 async def test_records_are_fetched_by_id_in_the_order_asked_for(store: MemoryStore) -> None:
     await store.write(ORG, [fact("one"), fact("two"), fact("three")])
     await store.write(USER, [fact("mine")])
-    await store.forget(ORG, "mem:org:acme:2")
-    odd = ["", "x", "mem:org:acme:", "mem:org:acme:03", "mem:org:acme:-1", "mem:org:acme:³", f"mem:org:acme:{10**40}"]
-    ids = ["mem:org:acme:3", "mem:user:slack:U1:1", "mem:org:acme:2", *odd, "mem:org:acme:1", "mem:org:acme:3"]
+    await store.forget(ORG, "mem:org:acme:1")
+    odd = ["", "x", "mem:org:acme:", "mem:org:acme:02", "mem:org:acme:-1", "mem:org:acme:³", f"mem:org:acme:{10**40}"]
+    ids = ["mem:org:acme:2", "mem:user:slack:U1:0", "mem:org:acme:1", *odd, "mem:org:acme:0", "mem:org:acme:2"]
     fetched = await store.get(ORG, ids)
     assert texts(fetched) == ["three", "one"]
     assert [each.use_count for each in await kept(store)] == [0, 0]
@@ -143,7 +143,7 @@ async def test_records_are_fetched_by_id_in_the_order_asked_for(store: MemorySto
 async def test_standing_records_come_newest_first_without_a_count(store: MemoryStore) -> None:
     rules = [replace(fact(f"rule {number}"), is_standing=True) for number in range(4)]
     await store.write(ORG, [fact("deploys need approval"), *rules])
-    await store.forget(ORG, "mem:org:acme:5")
+    await store.forget(ORG, "mem:org:acme:4")
     assert texts(await standing(store, ORG, 2)) == ["rule 2", "rule 1"]
     assert {each.use_count for each in await kept(store)} == {0}
 
@@ -153,16 +153,16 @@ async def test_standing_records_come_along_with_what_is_found_as_they_were_befor
     await store.write(ORG, [*rules, fact("deploys need approval")])
     for uses in range(3):
         retrieved = await store.retrieve(ORG, Query("rule 1", 1, standing=2))
-        assert [(hit.record.text, hit.record.use_count) for hit in retrieved.hits] == [("rule 1", uses)]
+        assert [(hit.record.text, hit.record.use_count) for hit in retrieved.hits] == [("rule 1", uses + 1)]
         assert [(each.text, each.use_count) for each in retrieved.standing] == [("rule 2", 0), ("rule 1", uses)]
     assert (await store.retrieve(ORG, Query("rule 1", 1))).standing == ()
 
 
 async def test_nothing_known_is_nothing_found(store: MemoryStore) -> None:
     assert await store.retrieve(ORG, Query("deploys", 8)) == Retrieved()
-    assert [*await store.list(ORG, 8), *await standing(store, ORG, 8), *await store.get(ORG, ["mem:org:acme:1"])] == []
-    assert await store.forget(ORG, "mem:org:acme:1") is False
-    assert await store.erase(ORG) + await store.erase(ORG, "mem:org:acme:1") == EraseReceipt()
+    assert [*await store.list(ORG, 8), *await standing(store, ORG, 8), *await store.get(ORG, ["mem:org:acme:0"])] == []
+    assert await store.forget(ORG, "mem:org:acme:0") is False
+    assert await store.erase(ORG) + await store.erase(ORG, "mem:org:acme:0") == EraseReceipt()
     assert await store.erase_thread(THREAD) == EraseReceipt()
 
 
@@ -173,10 +173,10 @@ async def test_a_closed_store_raises_on_everything(shelf: Shelf) -> None:
         await store.aclose()
         for call in (
             lambda: store.retrieve(ORG, Query("deploys", 8)),
-            lambda: store.get(ORG, ["mem:org:acme:1"]),
+            lambda: store.get(ORG, ["mem:org:acme:0"]),
             lambda: store.write(ORG, []),
             lambda: store.list(ORG, 8),
-            lambda: store.forget(ORG, "mem:org:acme:1"),
+            lambda: store.forget(ORG, "mem:org:acme:0"),
             lambda: store.erase(ORG),
             lambda: store.erase_thread(THREAD),
             lambda: store.unembedded(ORG, "test/model", 8),

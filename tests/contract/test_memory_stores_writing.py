@@ -24,6 +24,9 @@ async def store(shelf: Shelf) -> AsyncGenerator[MemoryStore]:
         yield opened
 
 
+NAMES = ("source_run_id", "source_user", "author", "supersedes", "restates")
+
+
 class _BreakingName(str):
     """An author whose name cannot be taken down: fails in the middle of a batch, in every store."""
 
@@ -40,12 +43,12 @@ async def test_a_record_comes_back_as_it_was_handed_in(store: MemoryStore) -> No
     )
     assert await store.write(ORG, [whole, fact("Lunch at noon")]) == WriteCounts(inserted=2)
     first, second = await kept(store)
-    assert (first.id, first.scope_key, first.kind, first.text) == ("mem:org:acme:1", ORG, "summary", whole.text)
+    assert (first.id, first.scope_key, first.kind, first.text) == ("mem:org:acme:0", ORG, "summary", whole.text)
     assert (first.keywords, first.source_thread_key, first.source_run_id) == (("ship", "it"), THREAD, "run-1")
     assert (first.source_user, first.author, first.confidence, first.is_standing) == ("slack:U7", "Ada", 0.75, True)
     assert (first.created_at, first.last_used_at, first.use_count, first.supersedes) == (EPOCH, None, 0, None)
     assert (second.id, second.keywords, second.author, second.confidence) == (
-        "mem:org:acme:2",
+        "mem:org:acme:1",
         ("lunch", "at", "noon"),
         None,
         None,
@@ -79,7 +82,7 @@ async def test_a_negation_a_number_and_a_mark_make_another_record(store: MemoryS
 
 async def test_a_batch_sees_its_own_earlier_records(store: MemoryStore) -> None:
     """Criterion: a later candidate dedups against the same batch's earlier insert (section 18)."""
-    batch = [fact("one"), fact("ONE"), replace(fact("one, rather two"), supersedes="mem:org:acme:1"), fact("one")]
+    batch = [fact("one"), fact("ONE"), replace(fact("one, rather two"), supersedes="mem:org:acme:0"), fact("one")]
     assert await store.write(ORG, batch) == WriteCounts(inserted=3, deduped=1, superseded=1)
     assert texts(await kept(store)) == ["one, rather two", "one"]
 
@@ -87,16 +90,16 @@ async def test_a_batch_sees_its_own_earlier_records(store: MemoryStore) -> None:
 async def test_a_correction_retires_what_it_corrects(store: MemoryStore) -> None:
     """Criterion: supersede: named active same-scope record → superseded, pointer kept (section 8, trap 14)."""
     await store.write(ORG, [fact("deploys are on friday")])
-    counts = await store.write(ORG, [replace(fact("deploys are on monday"), supersedes="mem:org:acme:1")])
+    counts = await store.write(ORG, [replace(fact("deploys are on monday"), supersedes="mem:org:acme:0")])
     assert counts == WriteCounts(inserted=1, superseded=1)
     [only] = await kept(store)
-    assert (only.text, only.supersedes) == ("deploys are on monday", "mem:org:acme:1")
+    assert (only.text, only.supersedes) == ("deploys are on monday", "mem:org:acme:0")
     assert texts(await found(store, ORG, "deploys friday")) == ["deploys are on monday"]
-    assert await store.get(ORG, ["mem:org:acme:1"]) == []
+    assert await store.get(ORG, ["mem:org:acme:0"]) == []
     assert await store.write(ORG, [fact("deploys are on friday")]) == WriteCounts(inserted=1)
 
 
-@pytest.mark.parametrize("target", ["mem:org:acme:99", "mem:user:slack:U1:1", "nonsense", "mem:org:acme:\ud800"])
+@pytest.mark.parametrize("target", ["mem:org:acme:99", "mem:user:slack:U1:0", "nonsense", "mem:org:acme:\ud800"])
 async def test_a_correction_of_nothing_known_still_lands(store: MemoryStore, target: str) -> None:
     """Criterion: unknown/foreign id supersedes nothing; the new record lands with its pointer (section 8)."""
     await store.write(USER, [fact("mine")])
@@ -109,7 +112,7 @@ async def test_a_correction_of_nothing_known_still_lands(store: MemoryStore, tar
 async def test_an_unrelated_equal_text_never_swallows_a_correction(store: MemoryStore) -> None:
     """Criterion: collision guard, even when the id is unresolvable (section 8, trap 13)."""
     await store.write(ORG, [fact("use yarn"), fact("use npm")])
-    for target, superseded in (("mem:org:acme:1", 1), ("mem:org:acme:77", 0)):
+    for target, superseded in (("mem:org:acme:0", 1), ("mem:org:acme:77", 0)):
         counts = await store.write(ORG, [replace(fact("use npm"), supersedes=target)])
         assert counts == WriteCounts(inserted=1, superseded=superseded)
     assert texts(await kept(store)) == ["use npm", "use npm", "use npm"]
@@ -120,7 +123,7 @@ async def test_an_unrelated_equal_text_never_swallows_a_correction(store: Memory
 async def test_restating_what_one_corrects_is_no_correction(store: MemoryStore) -> None:
     """Criterion: restating the target is a no-op dedup (section 8)."""
     await store.write(ORG, [fact("use yarn")])
-    assert await store.write(ORG, [replace(fact("USE yarn"), supersedes="mem:org:acme:1")]) == WriteCounts(deduped=1)
+    assert await store.write(ORG, [replace(fact("USE yarn"), supersedes="mem:org:acme:0")]) == WriteCounts(deduped=1)
     [only] = await kept(store)
     assert (only.text, only.use_count, only.last_used_at) == ("use yarn", 1, None)
 
@@ -136,24 +139,24 @@ async def test_a_confirmation_counts_as_use_and_raises_confidence(shelf: Shelf) 
     async with shelf.open() as store:
         await store.write(ORG, [replace(fact("use yarn"), confidence=0.7), fact("we prefer yarn")])
         at = shelf.clock.pass_by()
-        stronger = replace(fact("we prefer yarn"), restates="mem:org:acme:1", confidence=0.9)
+        stronger = replace(fact("we prefer yarn"), restates="mem:org:acme:0", confidence=0.9)
         weaker = replace(stronger, confidence=0.1)
         silent = replace(stronger, confidence=None)
         assert await store.write(ORG, [stronger, weaker, silent]) == WriteCounts(restated=3)
         first, second = await kept(store)
         assert (first.text, first.use_count, first.last_used_at, first.confidence) == ("use yarn", 3, at, 0.9)
         assert (second.use_count, second.last_used_at) == (0, None)
-        gone = [replace(fact("we prefer yarn"), restates=name) for name in ("mem:org:acme:9", "mem:user:slack:U1:1")]
+        gone = [replace(fact("we prefer yarn"), restates=name) for name in ("mem:org:acme:8", "mem:user:slack:U1:0")]
         assert await store.write(ORG, gone) == WriteCounts(deduped=2)
 
 
 async def test_forgetting_happens_once_and_for_good(store: MemoryStore) -> None:
     """Criterion: forget flips to forgotten, second call false, foreign false, no dedup target (section 24, trap 34)."""
     await store.write(ORG, [fact("use yarn"), fact("use npm")])
-    assert await store.forget(USER, "mem:org:acme:1") is False
-    assert await store.forget(ORG, "mem:user:slack:U1:1") is False
-    assert await store.forget(ORG, "mem:org:acme:1") is True
-    assert await store.forget(ORG, "mem:org:acme:1") is False
+    assert await store.forget(USER, "mem:org:acme:0") is False
+    assert await store.forget(ORG, "mem:user:slack:U1:0") is False
+    assert await store.forget(ORG, "mem:org:acme:0") is True
+    assert await store.forget(ORG, "mem:org:acme:0") is False
     assert texts(await kept(store)) == texts(await found(store, ORG, "use yarn")) == ["use npm"]
     assert await store.list(ORG, 8, query="yarn") == []
     assert await store.write(ORG, [fact("use yarn")]) == WriteCounts(inserted=1)
@@ -178,8 +181,8 @@ async def test_retired_records_take_no_place(shelf: Shelf) -> None:
     """Criterion: superseded/forgotten rows don't consume the cap (section 27)."""
     async with shelf.open(cap=2) as store:
         await store.write(ORG, [fact("red"), fact("green")])
-        await store.forget(ORG, "mem:org:acme:1")
-        counts = await store.write(ORG, [replace(fact("lime"), supersedes="mem:org:acme:2"), fact("blue")])
+        await store.forget(ORG, "mem:org:acme:0")
+        counts = await store.write(ORG, [replace(fact("lime"), supersedes="mem:org:acme:1"), fact("blue")])
         assert counts == WriteCounts(inserted=2, superseded=1)
         assert await store.write(USER, [fact("a"), fact("b"), fact("c")]) == WriteCounts(inserted=3, evicted=1)
 
@@ -201,7 +204,10 @@ async def test_without_a_cap_nothing_is_given_up(shelf: Shelf) -> None:
         replace(fact("x"), confidence=1.1),
         replace(fact("x"), confidence=float("nan")),
         replace(fact("x"), keywords=("k",) * 21),
-        replace(fact("x"), keywords=("k" * 101,)),
+        replace(fact("x"), keywords=("k" * 65,)),
+        replace(fact("x"), keywords=("",)),
+        fact("x", thread="x" * 201),
+        *(replace(fact("x"), **{name: "x" * 201}) for name in NAMES),
     ],
 )
 async def test_a_candidate_beyond_the_caps_is_refused_with_its_batch(store: MemoryStore, bad: MemoryCandidate) -> None:
@@ -216,13 +222,13 @@ async def test_a_batch_that_fails_in_the_middle_changes_nothing(store: MemorySto
     """Section 28: the whole batch or none of it."""
     await store.write(ORG, [fact("use yarn"), fact("use npm")])
     before = await kept(store)
-    correction = replace(fact("use bun"), supersedes="mem:org:acme:1")
+    correction = replace(fact("use bun"), supersedes="mem:org:acme:0")
     broken = replace(fact("never"), author=_BreakingName("Ada"))
     with pytest.raises(LookupError):
         await store.write(ORG, [fact("use npm"), correction, broken])
     assert await kept(store) == before
     await store.write(ORG, [fact("next")])
-    assert (await kept(store))[-1].id == "mem:org:acme:3"
+    assert (await kept(store))[-1].id == "mem:org:acme:2"
 
 
 async def test_concurrent_writers_of_one_scope_take_turns(store: MemoryStore) -> None:

@@ -59,21 +59,21 @@ async def test_members_and_admins_forget_what_is_theirs_to_forget() -> None:
             await say(page, "/memory list --scope me")
             listed = page.get_by_test_id("ephemeral").last.locator("xpath=ancestor::*[@data-testid='message'][1]")
             await expect(listed).to_contain_text("I like tea.")
-            await expect(listed).to_contain_text(f"mem:{ALICES}:1")
+            await expect(listed).to_contain_text(f"mem:{ALICES}:0")
 
-            await say(page, f"/memory forget mem:{ALICES}:1")
+            await say(page, f"/memory forget mem:{ALICES}:0")
             await expect(page.get_by_test_id("timeline")).to_contain_text("🧹")
             assert [record.text for record in await store.list(ALICES, 5)] == ["I like rye."]
 
-            await say(page, f"!memory forget mem:{ALICES}:2", "thread-composer")
+            await say(page, f"!memory forget mem:{ALICES}:1", "thread-composer")
             await expect(page.get_by_test_id("thread-panel")).to_contain_text("🧹")
             assert list(await store.list(ALICES, 5)) == []
 
-            await say(page, f"!memory forget mem:{ORG}:1", "thread-composer")
+            await say(page, f"!memory forget mem:{ORG}:0", "thread-composer")
             await expect(page.get_by_test_id("thread-panel")).to_contain_text("🚫")
             assert len(await store.list(ORG, 5)) == 1
 
             await become(page, playground.base_url, ADA)
-            await say(page, f"/memory forget mem:{ORG}:1")
+            await say(page, f"/memory forget mem:{ORG}:0")
             await expect(page.get_by_test_id("timeline")).to_contain_text("🧹")
             assert "5433" not in await answer_in_a_thread(page, "@switchboard and what is the staging port now?")

@@ -165,7 +165,7 @@ async def test_memory_is_listed_and_forgotten_in_the_files_a_running_bot_has_ope
 
 
 async def test_without_tokens_of_slack_the_commands_work_and_their_faults_are_told(folder: Path) -> None:
-    refused = await switchboard(folder, "memory", "forget", "mem:user:slack:U0BOB00001:1")
+    refused = await switchboard(folder, "memory", "forget", "mem:user:slack:U0BOB00001:0")
     assert (refused.status, refused.out) == (1, "")
     assert quiet(refused)[0].startswith("error (unauthorized): ")
     wrong = await switchboard(folder, "memory", "list", "--limit", "51")

@@ -41,9 +41,10 @@ class WatchedRanker:
         query: str,
         now: datetime,
         similarity: Mapping[str, float] = NO_SIMILARITY,
+        limit: int | None = None,
     ) -> list[Hit]:
         self.told.append(similarity)
-        return KeywordRanker().rank(records, query, now)
+        return KeywordRanker().rank(records, query, now, limit=limit)
 
     def pooled(self, hits: Sequence[Hit], query: str) -> list[Hit]:
         return KeywordRanker().pooled(hits, query)
@@ -122,8 +123,8 @@ async def test_a_paraphrase_is_closer_than_what_shares_nothing(tmp_path: Path, o
         await memory.embedded()
         similarity = await memory.ask("can we deploy at the end of the week?")
     assert len(similarity) == 3
-    assert max(similarity, key=similarity.__getitem__) == f"mem:{ORG}:1"
-    assert similarity[f"mem:{ORG}:1"] > similarity[f"mem:{ORG}:2"] + 0.15
+    assert max(similarity, key=similarity.__getitem__) == f"mem:{ORG}:0"
+    assert similarity[f"mem:{ORG}:0"] > similarity[f"mem:{ORG}:1"] + 0.15
 
 
 async def test_a_record_is_found_by_its_meaning_alone(tmp_path: Path) -> None:
@@ -156,7 +157,7 @@ async def test_a_read_before_the_vectors_are_made_goes_by_words(tmp_path: Path, 
         assert [hit.record.text for hit in found.hits] == [FREEZE]
         embedder.is_open.set()
         await memory.embedded()
-        assert list(await memory.ask("friday")) == [f"mem:{ORG}:1"]
+        assert list(await memory.ask("friday")) == [f"mem:{ORG}:0"]
 
 
 async def test_a_failing_embedder_fails_no_read_and_no_write(tmp_path: Path, open_store: OpenStore) -> None:
@@ -185,7 +186,7 @@ async def test_another_model_embeds_again_and_words_do_meanwhile(tmp_path: Path)
         second.is_open.set()
         await query
         await memory.embedded()
-        assert list(await memory.ask("friday")) == [f"mem:{ORG}:1"]
+        assert list(await memory.ask("friday")) == [f"mem:{ORG}:0"]
         assert not await memory.keeper.unembedded(ORG, "fake/other", 8)
         assert await memory.keeper.unembedded(ORG, first.model, 8), "the old model's vectors are gone"
 
@@ -226,11 +227,11 @@ async def test_what_is_retired_while_it_is_embedded_keeps_no_vector(tmp_path: Pa
         embedder.is_open.clear()
         await memory.write(FREEZE, CODE_WORD, "Alice prefers tabs")
         await until(lambda: len(embedder.calls) == 1)
-        await memory.store.forget(ORG, f"mem:{ORG}:1")
-        await memory.store.erase(ORG, f"mem:{ORG}:2")
+        await memory.store.forget(ORG, f"mem:{ORG}:0")
+        await memory.store.erase(ORG, f"mem:{ORG}:1")
         embedder.is_open.set()
         await memory.embedded()
-        assert list(await memory.ask("tabs")) == [f"mem:{ORG}:3"]
+        assert list(await memory.ask("tabs")) == [f"mem:{ORG}:2"]
 
 
 async def test_erasing_forgets_the_queries_too(tmp_path: Path, open_store: OpenStore) -> None:
@@ -249,10 +250,10 @@ async def test_the_store_inside_answers_everything_else(tmp_path: Path, open_sto
         candidate = MemoryCandidate("fact", FREEZE, THREAD, is_standing=True)
         assert (await memory.store.write(ORG, [candidate])).inserted == 1
         assert (await memory.store.write(ORG, [candidate])).deduped == 1
-        first = f"mem:{ORG}:1"
+        first = f"mem:{ORG}:0"
         assert [each.id for each in (await memory.store.retrieve(ORG, Query("", 0, standing=8))).standing] == [first]
         assert [each.id for each in await memory.store.get(ORG, [first])] == [first]
-        assert [each.id for each in await memory.store.list(ORG, 8, query="friday", kind="fact", before=2)] == [first]
-        assert await memory.store.list(ORG, 8, before=1) == []
+        assert [each.id for each in await memory.store.list(ORG, 8, query="friday", kind="fact", before=1)] == [first]
+        assert await memory.store.list(ORG, 8, before=0) == []
         assert (await memory.store.erase_thread(THREAD)).records == 1
         await memory.store.aclose()

@@ -21,7 +21,7 @@ from memory.stores.vectors import packed
 from tests.memory_records import ORG, RANKERS, Shelf, fact, files_under, found, kept, sql, texts
 
 SECRET = "the launch code is zebra-quartz-4711"
-SECRET_ID = "mem:org:acme:41"
+SECRET_ID = "mem:org:acme:40"
 SECRET_THREAD = "slack:C9SECRET:9.9"
 VECTOR = (0.123456, -0.654321, 0.777777)
 BOUNDS = Bounds(timeout_s=0.3)
@@ -121,7 +121,7 @@ async def test_no_copy_stays_in_memory(store: SqliteStore) -> None:
 def delete_and_die(path: Path) -> None:
     with closing(connect(path, timeout_s=1)) as connection:
         connection.execute("PRAGMA secure_delete = OFF")
-        assert delete_by_sequence(connection, ORG, 41) == 1
+        assert delete_by_sequence(connection, ORG, 40) == 1
 
 
 async def test_an_erasure_that_was_cut_off_is_finished_at_the_next_opening(store: SqliteStore, shelf: Shelf) -> None:

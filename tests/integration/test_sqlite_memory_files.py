@@ -91,7 +91,7 @@ async def test_a_file_of_a_newer_version_is_left_alone(shelf: Shelf, path: Path)
     async with shelf.open() as store:
         with pytest.raises(StoreUnavailableError, match="newer version"):
             await store.write(ORG, [fact("two")])
-        assert await store.get(ORG, ["mem:org:acme:1"]) == []
+        assert await store.get(ORG, ["mem:org:acme:0"]) == []
     assert sql(path, "SELECT count(*) FROM records") == [(1,)]
 
 
@@ -102,7 +102,7 @@ async def test_another_scopes_file_is_not_read(shelf: Shelf) -> None:
     mine, theirs = path_of(shelf.directory, "user:slack:U1"), path_of(shelf.directory, "user:slack:U2")
     move(mine, theirs)
     async with shelf.open() as store:
-        assert await store.get("user:slack:U2", ["mem:user:slack:U2:1"]) == []
+        assert await store.get("user:slack:U2", ["mem:user:slack:U2:0"]) == []
         with pytest.raises(StoreUnavailableError, match="another scope"):
             await store.list("user:slack:U2", 8)
 
@@ -116,10 +116,10 @@ async def test_the_index_has_exactly_the_active_records(shelf: Shelf, path: Path
     """Criterion: forget, supersede, and evict each delete the row's records_fts entry (section 15)."""
     async with shelf.open(cap=3) as store:
         await store.write(ORG, [fact("one"), fact("two"), fact("three")])
-        await store.forget(ORG, "mem:org:acme:1")
+        await store.forget(ORG, "mem:org:acme:0")
+        assert entries(path) == [1, 2]
+        await store.write(ORG, [replace(fact("2"), supersedes="mem:org:acme:1")])
         assert entries(path) == [2, 3]
-        await store.write(ORG, [replace(fact("2"), supersedes="mem:org:acme:2")])
-        assert entries(path) == [3, 4]
         await store.write(ORG, [fact("five"), fact("six")])
         assert len(entries(path)) == 3
         assert sql(path, "SELECT status, count(*) FROM records GROUP BY status ORDER BY status") == [
@@ -134,9 +134,9 @@ async def test_the_index_has_exactly_the_active_records(shelf: Shelf, path: Path
     "harm",
     [
         "INSERT INTO records_fts (rowid, words, terms) VALUES (77, 'x', 'x')",
-        "INSERT INTO records_fts (rowid, words, terms) VALUES (2, 'x', 'x')",
-        "DELETE FROM records_fts WHERE rowid = 1",
-        "UPDATE records SET status = 'forgotten' WHERE seq = 1",
+        "INSERT INTO records_fts (rowid, words, terms) VALUES (1, 'x', 'x')",
+        "DELETE FROM records_fts WHERE rowid = 0",
+        "UPDATE records SET status = 'forgotten' WHERE seq = 0",
         "DELETE FROM records_fts",
         "DROP TABLE records_fts",
     ],
@@ -145,7 +145,7 @@ async def test_an_index_that_does_not_fit_is_mended_at_the_next_opening(shelf: S
     """Criterion: Constructor reconciliation deletes FTS rows for non-active or missing records (section 15)."""
     async with shelf.open() as store:
         await store.write(ORG, [fact("deploy one"), fact("deploy two"), fact("deploy three")])
-        await store.forget(ORG, "mem:org:acme:2")
+        await store.forget(ORG, "mem:org:acme:1")
     sql(path, harm)
     async with shelf.open() as store:
         active = [each.sequence for each in await found(store, ORG, "deploy")]
@@ -185,13 +185,13 @@ async def test_a_row_nobody_here_wrote_is_trouble_and_no_crash(shelf: Shelf, pat
         with pytest.raises(StoreUnavailableError, match="does not read as a record"):
             await store.list(ORG, 8)
         assert (await store.retrieve(ORG, Query("deploy", 8))).is_degraded
-        assert await store.erase(ORG, "mem:org:acme:1") == EraseReceipt(1, 1)
+        assert await store.erase(ORG, "mem:org:acme:0") == EraseReceipt(1, 1)
         assert await store.write(ORG, [fact("deploy two")]) == WriteCounts(inserted=1)
 
 
 async def test_the_file_itself_refuses_to_say_the_same_twice(store: VectorStore, path: Path) -> None:
     """Memory systems, A3 7: no two plain active records of one text, whoever writes; a correction may repeat one."""
-    await store.write(ORG, [fact("use yarn"), replace(fact("use yarn"), supersedes="mem:org:acme:9")])
+    await store.write(ORG, [fact("use yarn"), replace(fact("use yarn"), supersedes="mem:org:acme:8")])
     with pytest.raises(sqlite3.IntegrityError):
         sql(path, "UPDATE records SET supersedes = NULL")
 
@@ -202,9 +202,9 @@ async def test_another_process_sees_and_is_seen(shelf: Shelf) -> None:
         assert texts(await found(theirs, ORG, "deploy")) == ["deploy one"]
         await theirs.write(ORG, [fact("deploy two")])
         assert texts(await found(ours, ORG, "deploy")) == ["deploy one", "deploy two"]
-        assert await theirs.forget(ORG, "mem:org:acme:1")
-        assert [each.use_count for each in await found(ours, ORG, "deploy")] == [1]
-        assert await ours.erase(ORG, "mem:org:acme:2") == EraseReceipt(1, 1)
+        assert await theirs.forget(ORG, "mem:org:acme:0")
+        assert [each.use_count for each in await found(ours, ORG, "deploy")] == [2]
+        assert await ours.erase(ORG, "mem:org:acme:1") == EraseReceipt(1, 1)
         assert await found(theirs, ORG, "deploy") == []
 
 
@@ -240,7 +240,7 @@ async def test_files_somebody_removed_are_not_read_from_memory(store: VectorStor
     assert await found(store, ORG, "deploy") == await store.list(ORG, 8) == []
     await store.write(ORG, [fact("deploy two")])
     [only] = await found(store, ORG, "deploy")
-    assert (only.text, only.use_count) == ("deploy two", 0)
+    assert (only.text, only.use_count) == ("deploy two", 1)
 
 
 def files_of(path: Path) -> list[Path]:
@@ -258,6 +258,6 @@ def mode_of(path: Path) -> int:
 
 async def test_a_search_of_nothing_leaves_no_file(store: VectorStore, shelf: Shelf) -> None:
     assert await found(store, ORG, "deploy") == []
-    assert await store.forget(ORG, "mem:org:acme:1") is False
+    assert await store.forget(ORG, "mem:org:acme:0") is False
     assert await store.erase(ORG) == EraseReceipt()
     assert not shelf.directory.exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.pool import MATCH_TOKENS
 from memory.ranker import NO_SIMILARITY, KeywordRanker
 from memory.record import MemoryRecord
 from memory.store import Hit, Query, Vector
@@ -15,7 +16,6 @@ from memory.stores.sqlite import SqliteStore
 from memory.stores.sqlite_connections import path_of
 from memory.stores.sqlite_finding import WHOLE_POOL
 from memory.stores.sqlite_handles import Bounds
-from memory.stores.sqlite_rows import MATCH_TOKENS
 from tests.memory_records import ORG, RANKERS, USER, Shelf, fact, found, kept, sql, texts
 
 MANY = WHOLE_POOL + 100
@@ -56,13 +56,13 @@ async def test_an_old_record_that_matches_best_is_found_among_thousands(large: S
 
 
 async def test_a_large_scope_counts_its_uses_too(large: SqliteStore) -> None:
-    for uses in range(3):
+    for uses in range(1, 4):
         [only] = await found(large, ORG, "kubernetes")
         assert only.use_count == uses
 
 
 async def test_retired_records_of_a_large_scope_are_not_found(large: SqliteStore) -> None:
-    await large.forget(ORG, "mem:org:acme:1")
+    await large.forget(ORG, "mem:org:acme:0")
     assert await found(large, ORG, "kubernetes") == []
     assert len(await large.list(ORG, 10, query="cluster")) == 10
 
@@ -76,8 +76,8 @@ async def test_a_question_in_another_form_finds_its_record_in_a_large_scope(larg
 
 async def test_the_closest_vectors_of_a_large_scope_are_candidates(large: SqliteStore, ranker: str) -> None:
     await large.write(ORG, [fact("nothing in common"), fact("nothing else")])
-    await large.keep_vectors(ORG, "test/model", {f"mem:org:acme:{MANY + 2}": (1.0, 0.0)})
-    await large.keep_vectors(ORG, "test/model", {f"mem:org:acme:{MANY + 3}": (0.0, 1.0)})
+    await large.keep_vectors(ORG, "test/model", {f"mem:org:acme:{MANY + 1}": (1.0, 0.0)})
+    await large.keep_vectors(ORG, "test/model", {f"mem:org:acme:{MANY + 2}": (0.0, 1.0)})
     query = Query("kubernetes", 5, Vector("test/model", (1.0, 0.0)))
     names = texts([hit.record for hit in (await large.retrieve(ORG, query)).hits])
     assert "kubernetes rollback runbook" in names
@@ -85,12 +85,15 @@ async def test_the_closest_vectors_of_a_large_scope_are_candidates(large: Sqlite
     assert "nothing else" not in names
 
 
-async def test_only_the_longest_tokens_choose_candidates_and_all_count_for_the_score(shelf: Shelf) -> None:
+@pytest.mark.parametrize("fillers", [10, MANY], ids=["ranked_whole", "chosen_by_the_index"])
+async def test_only_the_longest_tokens_choose_candidates_and_all_count_for_the_score(
+    shelf: Shelf, fillers: int
+) -> None:
     """Criterion: the FTS MATCH is capped at the 24 longest distinct tokens (trap 31)."""
     store = opened(shelf)
     kept_words = [f"longertoken{number:02}" for number in range(MATCH_TOKENS)]
     await store.write(ORG, [fact("ox"), fact(kept_words[5]), fact(f"{kept_words[6]} ox")])
-    await store.write(ORG, [fact(f"filler number {number}") for number in range(MANY)])
+    await store.write(ORG, [fact(f"filler number {number}") for number in range(fillers)])
     query = " ".join(["ox", *kept_words])
     hits = (await store.retrieve(ORG, Query(query, 5))).hits
     assert texts([hit.record for hit in hits]) == [f"{kept_words[6]} ox", kept_words[5]]
@@ -112,9 +115,10 @@ class PoolSizes(KeywordRanker):
         query: str,
         now: datetime,
         similarity: Mapping[str, float] = NO_SIMILARITY,
+        limit: int | None = None,
     ) -> list[Hit]:
         self.seen.append(len(records))
-        return super().rank(records, query, now, similarity)
+        return super().rank(records, query, now, similarity, limit)
 
 
 async def test_a_large_scope_hands_five_candidates_for_each_hit_to_the_ranker(shelf: Shelf) -> None:
@@ -161,7 +165,7 @@ async def test_uses_of_many_searches_are_written_together_and_by_themselves(shel
     path = path_of(shelf.directory, ORG)
     store = opened(shelf)
     await store.write(ORG, [fact("deploy one"), fact("deploy two")])
-    for uses in range(20):
+    for uses in range(1, 21):
         assert [each.use_count for each in await found(store, ORG, "deploy", 1)] == [uses]
         shelf.clock.pass_by()
     assert [each.use_count for each in await kept(store)] == [20, 0], "every read sees them"
@@ -183,8 +187,8 @@ async def test_uses_are_kept_when_another_process_makes_records_be_read_again(sh
     store = opened(shelf)
     await store.write(ORG, [fact("deploy one"), fact("deploy two")])
     await found(store, ORG, "one")
-    sql(path_of(shelf.directory, ORG), "UPDATE records SET use_count = 5 WHERE seq = 1")
-    assert [each.use_count for each in await found(store, ORG, "deploy")] == [6, 0]
+    sql(path_of(shelf.directory, ORG), "UPDATE records SET use_count = 5 WHERE seq = 0")
+    assert [each.use_count for each in await found(store, ORG, "deploy")] == [7, 1]
     assert [each.use_count for each in await kept(store)] == [7, 1]
     await store.aclose()
     assert counts_in(path_of(shelf.directory, ORG)) == [7, 1]
@@ -194,10 +198,10 @@ async def test_uses_outlive_the_records_in_memory_and_the_open_file(shelf: Shelf
     store = opened(shelf, bounds=Bounds(handles=1, records=0))
     await store.write(ORG, [fact("deploy")])
     await found(store, ORG, "deploy")
-    assert [each.use_count for each in await found(store, ORG, "deploy")] == [1]
+    assert [each.use_count for each in await found(store, ORG, "deploy")] == [2]
     await store.write(USER, [fact("mine")])
     assert counts_in(path_of(shelf.directory, ORG)) == [2]
-    assert [each.use_count for each in await found(store, ORG, "deploy")] == [2]
+    assert [each.use_count for each in await found(store, ORG, "deploy")] == [3]
     await store.aclose()
 
 
@@ -210,7 +214,7 @@ async def test_writing_looks_up_only_what_it_needs(shelf: Shelf) -> None:
         connection = file.writes.connection
         assert connection is not None
         connection.set_trace_callback(statements.append)
-    await store.write(ORG, [fact("deploy 7"), replace(fact("new"), supersedes="mem:org:acme:3")])
+    await store.write(ORG, [fact("deploy 7"), replace(fact("new"), supersedes="mem:org:acme:2")])
     reads = [each for each in statements if each.startswith("SELECT *")]
     assert reads
     assert all("WHERE seq =" in each for each in reads)
@@ -241,7 +245,7 @@ async def test_records_in_memory_are_bounded_over_all_scopes(shelf: Shelf) -> No
     sizes: list[int] = []
     for number in range(6):
         await found(store, f"user:slack:U{number}", "deploy", 1)
-        sizes = [len(file.snapshot.records) for file in store.handles.files.values() if file.snapshot]
+        sizes = [len(file.snapshot.pool) for file in store.handles.files.values() if file.snapshot]
         assert sum(sizes) <= 25
     assert sizes == [10, 10]
     await store.aclose()

@@ -42,13 +42,13 @@ async def test_all_scopes_are_listed_in_order_with_where_each_record_comes_from(
     result = await house.say("memory list", bound("acme/web"))
     assert result.text == (
         f"**Your records** (`{OWN}`)\n"
-        f"- `mem:{OWN}:1` [fact, 2026-11-29] secret of user slack U1 (`{THREAD}`)\n\n"
+        f"- `mem:{OWN}:0` [fact, 2026-11-29] secret of user slack U1 (`{THREAD}`)\n\n"
         f"**This repository's records** (`{REPO}`)\n"
-        f"- `mem:{REPO}:1` [fact, 2026-11-29] secret of repo acme/web (`{THREAD}`)\n\n"
+        f"- `mem:{REPO}:0` [fact, 2026-11-29] secret of repo acme/web (`{THREAD}`)\n\n"
         f"**This channel's records** (`{ROOM}`)\n"
-        f"- `mem:{ROOM}:1` [fact, 2026-11-29] secret of channel slack C1 (`{THREAD}`)\n\n"
+        f"- `mem:{ROOM}:0` [fact, 2026-11-29] secret of channel slack C1 (`{THREAD}`)\n\n"
         f"**Shared records** (`{ORG}`)\n"
-        f"- `mem:{ORG}:1` [fact, 2026-11-29] secret of org acme (`{THREAD}`)"
+        f"- `mem:{ORG}:0` [fact, 2026-11-29] secret of org acme (`{THREAD}`)"
     )
 
 
@@ -70,14 +70,14 @@ async def test_all_scopes_are_listed_in_order_with_where_each_record_comes_from(
 )
 async def test_a_scope_is_named_by_its_word_or_its_option(house: House, words: str, keys: list[str]) -> None:
     """Criterion: the scope words; ``me`` and ``org`` narrow, and so do ``repo`` and ``channel``."""
-    assert ids(await house.say(f"memory list {words}", bound("acme/web"))) == [f"mem:{key}:1" for key in keys]
+    assert ids(await house.say(f"memory list {words}", bound("acme/web"))) == [f"mem:{key}:0" for key in keys]
 
 
 async def test_a_scope_word_filters_when_the_scope_is_named_and_never_when_it_stands_later(house: House) -> None:
     """Criterion: the scope word comes first, other words are the filter."""
     await house.write(OWN, "the org chart is in the wiki")
-    assert ids(await house.say("memory list --scope me org")) == [f"mem:{OWN}:2"]
-    assert ids(await house.say("memory list chart org")) == [f"mem:{OWN}:2", f"mem:{ORG}:1"]
+    assert ids(await house.say("memory list --scope me org")) == [f"mem:{OWN}:1"]
+    assert ids(await house.say("memory list chart org")) == [f"mem:{OWN}:1", f"mem:{ORG}:0"]
     assert headings(await house.say("memory list org")) == [f"**Shared records** (`{ORG}`)"]
     assert headings(await house.say("memory list Org"))[0] == f"**Your records** (`{OWN}`) matching `Org`"
 
@@ -86,8 +86,8 @@ async def test_words_filter_by_whole_tokens_before_the_limit_newest_first(house:
     """Criterion: filter and limit apply to every listed scope; no token, no record."""
     await house.write(OWN, "deploys need approval", "lunch is at noon", "deploy on Friday", "deploy on Monday")
     result = await house.say("memory list me deploy --limit 1")
-    assert ids(result) == [f"mem:{OWN}:5"]
-    assert ids(await house.say("memory list me deploy")) == [f"mem:{OWN}:{number}" for number in (5, 4)]
+    assert ids(result) == [f"mem:{OWN}:4"]
+    assert ids(await house.say("memory list me deploy")) == [f"mem:{OWN}:{number}" for number in (4, 3)]
     assert (await house.say("memory list me ---")).code is Code.INVALID_INPUT
     assert "No active records." in (await house.say("memory list me '!!'")).text
 
@@ -173,7 +173,7 @@ async def test_a_scope_one_may_not_read_looks_like_an_empty_one_and_is_not_read(
     house.rules.unreadable = frozenset({ORG})
     hidden = await house.say("memory list org")
     house.rules.unreadable = frozenset()
-    await house.store.forget(ORG, f"mem:{ORG}:1")
+    await house.store.forget(ORG, f"mem:{ORG}:0")
     assert hidden == await house.say("memory list org")
     assert hidden.text == f"**Shared records** (`{ORG}`)\nNo active records."
 
@@ -182,7 +182,7 @@ async def test_listing_counts_as_no_use(house: House) -> None:
     """Criterion: a listing, filtered or not, is no retrieval."""
     await house.say("memory list")
     await house.say("memory list secret")
-    (record,) = await house.store.get(OWN, [f"mem:{OWN}:1"])
+    (record,) = await house.store.get(OWN, [f"mem:{OWN}:0"])
     assert record.use_count == 0
 
 
@@ -224,7 +224,7 @@ async def test_programs_get_the_sections_as_data(house: House) -> None:
     result = await house.say("memory list --limit 1", a_caller(Surface.SLASH))
     assert result.reply is not None
     own: dict[str, Json] = {
-        "id": f"mem:{OWN}:1",
+        "id": f"mem:{OWN}:0",
         "kind": "fact",
         "text": "secret of user slack U1",
         "createdAt": "2026-11-29T12:00:00+00:00",

@@ -23,7 +23,7 @@ from memory.engine import (
     used,
 )
 from memory.record import MemoryCandidate, MemoryRecord, Status, WriteCounts
-from tests.memory_records import EPOCH, ORG, THREAD, fact, record
+from tests.memory_records import EPOCH, ORG, fact, record
 
 
 def plan(candidate: MemoryCandidate, active: Iterable[MemoryRecord]) -> WritePlan:
@@ -165,7 +165,8 @@ def test_a_scope_is_never_over_its_cap_afterwards(ages: list[tuple[int, int | No
 
 @pytest.mark.parametrize("text", ["x", "x" * 4_000])
 def test_a_candidate_within_the_caps_is_taken_as_it_is(text: str) -> None:
-    candidate = MemoryCandidate("fact", text, THREAD, ("k" * 100,) * 20, confidence=1.0)
+    name = "n" * 200
+    candidate = MemoryCandidate("fact", text, name, ("k" * 64,) * 20, name, name, name, 1.0, name, name)
     assert checked(candidate) is candidate
     assert checked(replace(candidate, keywords=None, confidence=None)).keywords is None
 
@@ -177,8 +178,15 @@ def test_a_candidate_within_the_caps_is_taken_as_it_is(text: str) -> None:
         (fact(" \n"), "text"),
         (fact("x" * 4_001), "text"),
         (replace(fact("x"), keywords=("k",) * 21), "keywords"),
-        (replace(fact("x"), keywords=("k" * 101,)), "keywords"),
+        (replace(fact("x"), keywords=("k" * 65,)), "keywords"),
+        (replace(fact("x"), keywords=("",)), "keywords"),
         (fact("x", thread=""), "source_thread_key"),
+        (fact("x", thread="x" * 201), "source_thread_key"),
+        (replace(fact("x"), source_run_id="x" * 201), "source_run_id"),
+        (replace(fact("x"), source_user="x" * 201), "source_user"),
+        (replace(fact("x"), author="x" * 201), "author"),
+        (replace(fact("x"), supersedes="x" * 201), "supersedes"),
+        (replace(fact("x"), restates="x" * 201), "restates"),
         (replace(fact("x"), confidence=-0.1), "confidence"),
         (replace(fact("x"), confidence=1.1), "confidence"),
     ],

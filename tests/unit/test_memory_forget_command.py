@@ -21,24 +21,24 @@ async def house() -> AsyncGenerator[House]:
 
 async def test_an_own_record_is_forgotten_for_good(house: House) -> None:
     """Criterion: own scope allowed; a second forget finds nothing; an inline run with a receipt."""
-    result = await house.say(f"memory forget mem:{OWN}:1")
+    result = await house.say(f"memory forget mem:{OWN}:0")
     assert result.text == (
-        f"🧹 Forgot `mem:{OWN}:1` of `{OWN}`. It no longer influences any answer; the row is kept for provenance."
+        f"🧹 Forgot `mem:{OWN}:0` of `{OWN}`. It no longer influences any answer; the row is kept for provenance."
     )
     assert (await house.store.retrieve(OWN, Query("secret", 5))).hits == ()
-    again = await house.say(f"memory forget mem:{OWN}:1")
+    again = await house.say(f"memory forget mem:{OWN}:0")
     assert again.code is Code.NOT_FOUND
-    assert again.text == f"⚠️ `memory forget`: nothing to forget: `mem:{OWN}:1` is no active record of `{OWN}`"
+    assert again.text == f"⚠️ `memory forget`: nothing to forget: `mem:{OWN}:0` is no active record of `{OWN}`"
     assert [(receipt.is_ok, receipt.summary) for receipt in await house.receipts.latest(5)] == [
         (False, "not_found"),
-        (True, f"forgot mem:{OWN}:1"),
+        (True, f"forgot mem:{OWN}:0"),
     ]
 
 
 @pytest.mark.parametrize("key", [ORG, ROOM, REPO])
 async def test_shared_records_are_for_admins_to_forget(house: House, key: str) -> None:
     """Criterion: org, repository and channel are admin-gated: refused with the reason, then allowed."""
-    refused = await house.say(f"memory forget mem:{key}:1")
+    refused = await house.say(f"memory forget mem:{key}:0")
     missing = await house.say(f"memory forget mem:{key}:77")
     assert refused == missing
     assert refused.text == (
@@ -46,7 +46,7 @@ async def test_shared_records_are_for_admins_to_forget(house: House, key: str) -
         f"(`memory list me` shows them). Ask {ADMINS}."
     )
     assert len(await house.store.list(key, 5)) == 1
-    assert (await house.say(f"memory forget mem:{key}:1", a_caller(caller_id=ADMIN))).is_ok
+    assert (await house.say(f"memory forget mem:{key}:0", a_caller(caller_id=ADMIN))).is_ok
     assert await house.store.list(key, 5) == []
     assert [receipt.is_ok for receipt in await house.receipts.latest(3)] == [True, False, False]
 
@@ -56,7 +56,7 @@ async def test_shared_records_are_for_admins_to_forget(house: House, key: str) -
 async def test_nobody_reaches_another_persons_or_organizations_records(house: House, caller_id: str, key: str) -> None:
     """Criterion: another person's scope is refused for everyone, admins included."""
     with structlog.testing.capture_logs() as lines:
-        result = await house.say(f"memory forget mem:{key}:1", a_caller(caller_id=caller_id))
+        result = await house.say(f"memory forget mem:{key}:0", a_caller(caller_id=caller_id))
     assert result.code is Code.UNAUTHORIZED
     assert result.text.startswith("🚫 `memory forget`: you can only forget your own records")
     assert ADMINS not in result.text
@@ -67,7 +67,7 @@ async def test_nobody_reaches_another_persons_or_organizations_records(house: Ho
 
 async def test_a_person_whose_own_memory_is_closed_is_refused(house: House) -> None:
     house.rules.unreadable = frozenset({OWN})
-    result = await house.say(f"memory forget mem:{OWN}:1")
+    result = await house.say(f"memory forget mem:{OWN}:0")
     assert result.text == f"🚫 `memory forget`: you may not change what is remembered. Ask {ADMINS}."
 
 
@@ -77,21 +77,21 @@ async def test_a_person_whose_own_memory_is_closed_is_refused(house: House) -> N
         "1",
         "mem:org:acme",
         "mem:org:acme:",
-        "mem:org:acme:01",
+        "mem:org:acme:00",
         "mem:org:acme:-1",
         "mem:org:acme:1.0",
-        "mem:org:acme:1 ",
-        "mem:org:acme:1\n",
-        "mem:org:ac\x07me:1",
-        "mem:org:ac me:1",
-        "mem::1",
-        "mem:org::1",
-        "mem:team:x:1",
-        "MEM:org:acme:1",
+        "mem:org:acme:0 ",
+        "mem:org:acme:0\n",
+        "mem:org:ac\x07me:0",
+        "mem:org:ac me:0",
+        "mem::0",
+        "mem:org::0",
+        "mem:team:x:0",
+        "MEM:org:acme:0",
         "mem:org:acme:\u0661",
         "mem:org:acme:" + "9" * 300,
         "mem:org:acme:" + "9" * 5_000,
-        "mem:org:" + "x" * 300 + ":1",
+        "mem:org:" + "x" * 300 + ":0",
         "' OR 1=1 --",
         "",
     ],
@@ -104,7 +104,7 @@ async def test_what_is_no_id_is_told_the_form_and_never_repeated(house: House, r
     assert house.rules.touched == []
 
 
-@pytest.mark.parametrize("record_id", [f"mem:{OTHERS}:1:{OWN}:1", f"mem:{OWN}:1:1", f"mem:org:acme:{OWN}:1"])
+@pytest.mark.parametrize("record_id", [f"mem:{OTHERS}:0:{OWN}:0", f"mem:{OWN}:0:0", f"mem:org:acme:{OWN}:0"])
 async def test_a_forged_id_reaches_no_other_scope(house: House, record_id: str) -> None:
     result = await house.say(f"memory forget {record_id}")
     assert result.code is Code.UNAUTHORIZED
@@ -115,7 +115,7 @@ async def test_memory_that_is_off_says_so_and_asks_nobody() -> None:
     """Criterion: memory off."""
     rules = HouseRules()
     registry = Registry(memory_commands(None, "acme", rules), rules)
-    for line in ("memory list", "memory list channel", f"memory forget mem:{OWN}:1", "memory forget x"):
+    for line in ("memory list", "memory list channel", f"memory forget mem:{OWN}:0", "memory forget x"):
         result = await registry.run_line(line, a_caller())
         assert result.code is Code.UNAVAILABLE
         assert "memory is off in this deployment (`memory.enabled`)" in result.text
@@ -125,7 +125,7 @@ async def test_memory_that_is_off_says_so_and_asks_nobody() -> None:
 async def test_a_store_that_is_down_is_a_line_and_never_an_internal_error(house: House) -> None:
     """Criterion: a store failure is a ⚠️ line."""
     await house.store.aclose()
-    for line in ("memory list", f"memory forget mem:{OWN}:1"):
+    for line in ("memory list", f"memory forget mem:{OWN}:0"):
         result = await house.say(line)
         assert result.code is Code.UNAVAILABLE
         assert result.message == "memory could not be reached: the memory store is closed"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memory.coverage import ADJACENT, SAME_THREAD, SECOND, covered_shares, term_weight
 from memory.engine import mint_record
 from memory.fusion import CLEARLY_SIMILAR, fused
+from memory.pool import Pool
 from memory.ranker import KeywordRanker, Ranker
 from memory.record import MemoryCandidate, MemoryRecord, Status
 from memory.relevance import RelevanceRanker
@@ -37,6 +38,12 @@ def told(*texts: str, thread: str = "slack:C1:1.0") -> list[MemoryRecord]:
 def ranked(records: Sequence[MemoryRecord], query: str, **similarity: float) -> list[str]:
     by_id = {f"mem:org:acme:{number.removeprefix('r')}": cosine for number, cosine in similarity.items()}
     return [hit.record.text for hit in RANKER.rank(records, query, NOW, by_id)]
+
+
+def shares_of(records: Sequence[MemoryRecord], terms: Sequence[str]) -> list[float]:
+    """Of each record; 0 where nothing is covered."""
+    shares = covered_shares(Pool(records), terms)
+    return [shares.get(place, 0.0) for place in range(len(records))]
 
 
 def test_a_record_that_matches_nothing_is_never_returned() -> None:
@@ -146,14 +153,14 @@ def test_support_halves_with_each_step_and_ends_with_the_conversation() -> None:
     weights = [term_weight(6, 6), term_weight(1, 6)]
     heron, staging = (weight / sum(weights) for weight in weights)
     supports = [SAME_THREAD, SECOND, ADJACENT, 1, ADJACENT, 0]
-    assert covered_shares(records, terms) == pytest.approx([heron + support * staging for support in supports])
-    backwards = covered_shares(records[::-1], terms)
-    assert backwards == pytest.approx(covered_shares(records, terms)[::-1])
+    assert shares_of(records, terms) == pytest.approx([heron + support * staging for support in supports])
+    backwards = shares_of(records[::-1], terms)
+    assert backwards == pytest.approx(shares_of(records, terms)[::-1])
 
 
 def test_what_much_of_the_pool_has_supports_nobody() -> None:
     talk = told(*["deploy", "heron"] * 40)
-    shares = covered_shares(talk, ["deploy", "heron"])
+    shares = shares_of(talk, ["deploy", "heron"])
     assert shares == pytest.approx([0.5] * 80)
 
 
@@ -170,7 +177,7 @@ WORDS = st.lists(st.sampled_from(["deploy", "heron", "staging", "the", "not", "4
 def test_shares_are_at_most_one_and_above_nothing_exactly_for_a_match(said: list[tuple[str, str]], query: str) -> None:
     records = [record(text, number, thread=thread) for number, (text, thread) in enumerate(said, 1)]
     terms = query_terms(query)
-    shares = covered_shares(records, terms)
+    shares = shares_of(records, terms)
     assert all(0 <= share <= 1 + 1e-9 for share in shares)
     assert [share > 0 for share in shares] == [not each.terms.isdisjoint(terms) for each in records]
 

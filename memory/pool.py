@@ -1,0 +1,149 @@
+"""The records a search ranks, and what ranking them again and again can keep: neighbours, and who has which word."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import overload
+
+from memory.record import MemoryRecord, Status
+from memory.text import query_terms, tokenize
+
+MATCH_TOKENS = 24
+"""How many tokens of a query choose candidates (specification, section 17)."""
+_GAP = 2
+"""No neighbour is farther away."""
+_ACTIVE = Status.ACTIVE
+
+
+class Pool(Sequence[MemoryRecord]):
+    """Active records of one scope, in the order of their sequence numbers either way.
+
+    What is asked of it a second time is indexed: a pool that is ranked once costs no index.
+    """
+
+    def __init__(self, records: Iterable[MemoryRecord]) -> None:
+        self._records = [record for record in records if record.status is _ACTIVE]
+        self._terms: dict[str, list[int]] | None = None
+        self._words: dict[str, list[int]] | None = None
+        self._asked: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, place: int) -> MemoryRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[MemoryRecord]: ...
+    def __getitem__(self, place: int | slice) -> MemoryRecord | Sequence[MemoryRecord]:
+        return self._records[place]
+
+    def count_use(self, record: MemoryRecord) -> None:
+        """Put ``record`` in the place of what it was before a use, which changes none of its words."""
+        self._records[self._places[record.id]] = record
+
+    def standing(self, limit: int) -> list[MemoryRecord]:
+        """At most ``limit`` standing records, the last first."""
+        return [self._records[place] for place in self._standing[: max(0, limit)]]
+
+    @cached_property
+    def layout(self) -> "Layout":
+        return Layout(self._records)
+
+    @cached_property
+    def authors(self) -> frozenset[str | None]:
+        return frozenset(record.author for record in self._records)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {record.id: place for place, record in enumerate(self._records)}
+
+    @cached_property
+    def _standing(self) -> list[int]:
+        return [place for place, record in enumerate(self._records) if record.is_standing][::-1]
+
+    def having_terms(self, terms: Iterable[str]) -> dict[str, Sequence[int]]:
+        """The places of the records that have it, by term, in the order of ``terms``."""
+        if self._terms is None and self._is_asked_again("terms"):
+            self._terms = _indexed(self._records, lambda record: record.terms)
+        return _having(terms, self._terms, self._records, lambda record: record.terms)
+
+    def having_words(self, words: Iterable[str]) -> dict[str, Sequence[int]]:
+        """The same for the reference ranker's tokens."""
+        if self._words is None and self._is_asked_again("words"):
+            self._words = _indexed(self._records, words_of)
+        return _having(words, self._words, self._records, words_of)
+
+    def chosen_by(self, text: str) -> frozenset[str] | None:
+        """The ids of the candidates for a query of many words; ``None`` when everything that matches is one."""
+        words, terms = dict.fromkeys(tokenize(text)), query_terms(text)
+        if len(words) <= MATCH_TOKENS and len(terms) <= MATCH_TOKENS:
+            return None
+        having = [*self.having_words(longest(words)).values(), *self.having_terms(longest(terms)).values()]
+        return frozenset(self._records[place].id for places in having for place in places)
+
+    def _is_asked_again(self, about: str) -> bool:
+        is_again = about in self._asked
+        self._asked.add(about)
+        return is_again
+
+
+class Layout:
+    """Records side by side with those of their conversation, in the order given, and a gap between conversations."""
+
+    __slots__ = ("places", "size", "slots", "thread_of", "threads")
+
+    def __init__(self, records: Sequence[MemoryRecord]) -> None:
+        members: dict[str, list[int]] = {}
+        for place, record in enumerate(records):
+            members.setdefault(record.source_thread_key, []).append(place)
+        self.slots = [0] * len(records)
+        """Of each record."""
+        self.thread_of = [0] * _GAP
+        """Of each slot."""
+        self.places = [-1] * _GAP
+        """The record of each slot; -1 in gaps."""
+        for thread, places in enumerate(members.values()):
+            for slot, place in enumerate(places, len(self.thread_of)):
+                self.slots[place] = slot
+            self.places += [*places, *([-1] * _GAP)]
+            self.thread_of += [thread] * (len(places) + _GAP)
+        self.threads = len(members)
+        self.size = len(self.thread_of)
+
+
+def pool_of(records: Sequence[MemoryRecord]) -> Pool:
+    """``records`` as they can be ranked: themselves, when they are a pool already."""
+    return records if isinstance(records, Pool) else Pool(records)
+
+
+def words_of(record: MemoryRecord) -> frozenset[str]:
+    """The reference ranker's tokens of a record (specification, section 5)."""
+    return frozenset([*tokenize(" ".join(record.keywords)), *tokenize(record.text)])
+
+
+def longest(tokens: Iterable[str]) -> list[str]:
+    """The tokens that choose candidates: the longest distinct ones, of equally long ones the earlier (section 17)."""
+    return sorted(dict.fromkeys(tokens), key=lambda token: -len(token))[:MATCH_TOKENS]
+
+
+def _indexed(records: Sequence[MemoryRecord], words: Callable[[MemoryRecord], frozenset[str]]) -> dict[str, list[int]]:
+    index: dict[str, list[int]] = {}
+    for place, record in enumerate(records):
+        for word in words(record):
+            index.setdefault(word, []).append(place)
+    return index
+
+
+def _having(
+    asked: Iterable[str],
+    index: Mapping[str, Sequence[int]] | None,
+    records: Sequence[MemoryRecord],
+    words: Callable[[MemoryRecord], frozenset[str]],
+) -> dict[str, Sequence[int]]:
+    if index is not None:
+        return {word: index.get(word, ()) for word in asked}
+    found: dict[str, list[int]] = {word: [] for word in asked}
+    wanted = frozenset(found)
+    for place, record in enumerate(records):
+        for word in wanted & words(record):
+            found[word].append(place)
+    return dict(found)

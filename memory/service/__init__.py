@@ -1,0 +1,1 @@
+"""The memory service: one memory for several bots, over HTTP."""
