@@ -13,7 +13,7 @@ from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.ports import Limits
 from app.dispatch.recovering import Recovering
 from app.dispatch.work import Made, Work
-from app.errors import DeliveryError, StateError
+from app.errors import DeliveryError, StateError, StoppedByUserError
 from app.sessions.cache import ConversationCache
 from app.sessions.cached_transcripts import CachedTranscripts
 from app.sessions.usage import Which
@@ -173,3 +173,16 @@ async def test_what_was_answered_along_ends_with_the_turn_that_could_not_be_writ
     assert along is not None
     await process.dispatcher.outbox.settle(Work(first, FakeChat()), Made("both", "ran", None), [along])
     assert await process.journal.unfinished() == []
+
+
+async def test_an_answer_that_its_reader_stopped_is_closed_by_the_next_turn_and_not_shown_again(
+    database: Database,
+) -> None:
+    process = Process(database)
+    process.journal.fault = "before end"
+    process.chats["1.1"] = FakeChat(finish_failure=StoppedByUserError())
+    assert await process.answer(FIRST) == "unrecorded"
+    assert process.chats["1.1"].said == [wording.STOPPED]
+    assert await process.answer(SECOND) == "ran"
+    assert await process.journal.unfinished() == []
+    assert await process.transcript() == ["first?", "one", "second?", "two"]
