@@ -20,26 +20,26 @@ def term_weight(holders: int, records: int) -> float:
 
 
 def covered_shares(pool: Pool, terms: Sequence[str]) -> dict[int, float]:
-    """By place in the pool the weight of what a record covers by the weight of ``terms``: above 0, at most 1.
+    """By slot of the pool's layout the weight of what a record covers by that of ``terms``: above 0, at most 1.
 
     Records that have none of the terms are left out.
     """
     having = pool.having_terms(terms)
-    asked = sum(term_weight(len(places), len(pool)) for places in having.values())
+    asked = sum(term_weight(len(slots), len(pool)) for slots in having.values())
     layout = pool.layout
     own = [0.0] * layout.size
     beside = [0.0] * layout.size
     around = [0.0] * layout.threads
     holding: set[int] = set()
-    for places in having.values():
-        weight = term_weight(len(places), len(pool)) / asked
-        slots = [layout.slots[place] for place in places]
+    for slots in having.values():
+        weight = term_weight(len(slots), len(pool)) / asked
         holding.update(slots)
         for slot in slots:
             own[slot] += weight
         if len(slots) <= COMMON_SHARE * max(len(pool), SMALLEST_POOL):
             _spread(slots, weight, beside, around, layout)
-    return {layout.places[slot]: own[slot] + beside[slot] + around[layout.thread_of[slot]] for slot in holding}
+    thread_of = layout.thread_of
+    return {slot: own[slot] + beside[slot] + around[thread_of[slot]] for slot in holding}
 
 
 def _spread(slots: Sequence[int], weight: float, beside: list[float], around: list[float], layout: Layout) -> None:

@@ -1,6 +1,6 @@
 """The records a search ranks, and what ranking them again and again can keep: neighbours, and who has which word."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import overload
 
@@ -61,24 +61,27 @@ class Pool(Sequence[MemoryRecord]):
         return [place for place, record in enumerate(self._records) if record.is_standing][::-1]
 
     def having_terms(self, terms: Iterable[str]) -> dict[str, Sequence[int]]:
-        """The places of the records that have it, by term, in the order of ``terms``."""
+        """The layout's slots of the records that have it, by term, in the order of ``terms``."""
+        numbered = zip(self.layout.slots, (record.terms for record in self._records), strict=True)
         if self._terms is None and self._is_asked_again("terms"):
-            self._terms = _indexed(self._records, lambda record: record.terms)
-        return _having(terms, self._terms, self._records, lambda record: record.terms)
+            self._terms = _indexed(numbered)
+        return _having(terms, self._terms, numbered)
 
     def having_words(self, words: Iterable[str]) -> dict[str, Sequence[int]]:
-        """The same for the reference ranker's tokens."""
+        """The places of the records that have it, by token of the reference ranker, in the order of ``words``."""
+        numbered = enumerate(map(words_of, self._records))
         if self._words is None and self._is_asked_again("words"):
-            self._words = _indexed(self._records, words_of)
-        return _having(words, self._words, self._records, words_of)
+            self._words = _indexed(numbered)
+        return _having(words, self._words, numbered)
 
     def chosen_by(self, text: str) -> frozenset[str] | None:
         """The ids of the candidates for a query of many words; ``None`` when everything that matches is one."""
         words, terms = dict.fromkeys(tokenize(text)), query_terms(text)
         if len(words) <= MATCH_TOKENS and len(terms) <= MATCH_TOKENS:
             return None
-        having = [*self.having_words(longest(words)).values(), *self.having_terms(longest(terms)).values()]
-        return frozenset(self._records[place].id for places in having for place in places)
+        places = {place for having in self.having_words(longest(words)).values() for place in having}
+        slots = {slot for having in self.having_terms(longest(terms)).values() for slot in having}
+        return frozenset(self._records[place].id for place in places.union(map(self.layout.places.__getitem__, slots)))
 
     def _is_asked_again(self, about: str) -> bool:
         is_again = about in self._asked
@@ -125,25 +128,22 @@ def longest(tokens: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(tokens), key=lambda token: -len(token))[:MATCH_TOKENS]
 
 
-def _indexed(records: Sequence[MemoryRecord], words: Callable[[MemoryRecord], frozenset[str]]) -> dict[str, list[int]]:
+def _indexed(numbered: Iterable[tuple[int, frozenset[str]]]) -> dict[str, list[int]]:
     index: dict[str, list[int]] = {}
-    for place, record in enumerate(records):
-        for word in words(record):
-            index.setdefault(word, []).append(place)
+    for number, words in numbered:
+        for word in words:
+            index.setdefault(word, []).append(number)
     return index
 
 
 def _having(
-    asked: Iterable[str],
-    index: Mapping[str, Sequence[int]] | None,
-    records: Sequence[MemoryRecord],
-    words: Callable[[MemoryRecord], frozenset[str]],
+    asked: Iterable[str], index: Mapping[str, Sequence[int]] | None, numbered: Iterable[tuple[int, frozenset[str]]]
 ) -> dict[str, Sequence[int]]:
     if index is not None:
         return {word: index.get(word, ()) for word in asked}
     found: dict[str, list[int]] = {word: [] for word in asked}
     wanted = frozenset(found)
-    for place, record in enumerate(records):
-        for word in wanted & words(record):
-            found[word].append(place)
+    for number, words in numbered:
+        for word in wanted & words:
+            found[word].append(number)
     return dict(found)

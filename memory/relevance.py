@@ -1,6 +1,6 @@
 """The relevance ranker: what a record covers of the question, nudged by who said it, how fresh and how used it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from heapq import nlargest
 from math import exp2
@@ -49,9 +49,11 @@ class RelevanceRanker:
         if similarity:
             scores = _fused(pool, scores, similarity)
         named = _named_authors(pool.authors, frozenset(terms))
+        places = pool.layout.places
+        contenders = {places[slot]: scores[slot] for slot in _contenders(scores, limit, with_lift=bool(named))}
         hits: list[Hit] = []
-        for place in _contenders(scores, limit, with_lift=bool(named)):
-            record, score = pool[place], scores[place]
+        for place in sorted(contenders):
+            record, score = pool[place], contenders[place]
             hits.append(Hit(record, (_lifted(score) if record.author in named else score) * _nudge(record, now)))
         hits.sort(key=_SCORE, reverse=True)
         return hits if limit is None else hits[: max(0, limit)]
@@ -61,22 +63,21 @@ class RelevanceRanker:
 
 
 def _fused(pool: Pool, shares: Mapping[int, float], similarity: Mapping[str, float]) -> dict[int, float]:
-    """Scores above 0 by place, of words and vectors together."""
-    scores = fused(
-        [shares.get(place, 0.0) for place in range(len(pool))], [similarity.get(record.id) for record in pool]
-    )
-    return {place: score for place, score in enumerate(scores) if score > 0}
+    """Scores above 0 by slot, of words and vectors together."""
+    slots = pool.layout.slots
+    scores = fused([shares.get(slot, 0.0) for slot in slots], [similarity.get(record.id) for record in pool])
+    return {slot: score for slot, score in zip(slots, scores, strict=True) if score > 0}
 
 
-def _contenders(scores: Mapping[int, float], limit: int | None, *, with_lift: bool) -> list[int]:
-    """The places, in order, of what may be among the best ``limit`` once it is nudged and lifted."""
+def _contenders(scores: Mapping[int, float], limit: int | None, *, with_lift: bool) -> Iterable[int]:
+    """The slots of what may be among the best ``limit`` once it is nudged and lifted."""
     if limit is None or limit >= len(scores):
-        return sorted(scores)
+        return scores
     if limit <= 0:
-        return []
+        return ()
     most = _MOST_NUDGE * (1 + AUTHOR_LIFT if with_lift else 1)
     least = nlargest(limit, scores.values())[-1] * _LEAST_NUDGE / most
-    return sorted(place for place, score in scores.items() if score >= least)
+    return [slot for slot, score in scores.items() if score >= least]
 
 
 def _named_authors(authors: frozenset[str | None], terms: frozenset[str]) -> frozenset[str]:

@@ -42,8 +42,9 @@ def ranked(records: Sequence[MemoryRecord], query: str, **similarity: float) -> 
 
 def shares_of(records: Sequence[MemoryRecord], terms: Sequence[str]) -> list[float]:
     """Of each record; 0 where nothing is covered."""
-    shares = covered_shares(Pool(records), terms)
-    return [shares.get(place, 0.0) for place in range(len(records))]
+    pool = Pool(records)
+    shares = covered_shares(pool, terms)
+    return [shares.get(slot, 0.0) for slot in pool.layout.slots]
 
 
 def test_a_record_that_matches_nothing_is_never_returned() -> None:
