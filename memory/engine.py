@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.record import ID_CHARS, KEYWORD_CHARS, KEYWORDS, TEXT_CHARS, MemoryCandidate, MemoryRecord, Status
-from memory.scope import record_id
+from memory.scope import parse_record_id, record_id
 from memory.text import record_terms, storable, tokenize
 
 FIRST_SEQUENCE = 0
@@ -115,9 +115,10 @@ def _storable(text: str | None) -> str | None:
 def put_back(scope_key: str, record: MemoryRecord) -> MemoryRecord:
     """``record`` as a store keeps it that gets it from another one: the same, its terms computed here.
 
-    Raises ``ValueError`` for one of another scope, and beyond the caps.
+    Raises ``ValueError`` for one of another scope, for what is no record id, and beyond the caps.
     """
-    if record.scope_key != scope_key or not record.id.startswith(record_id(scope_key, 0)[:-1]):
+    named = parse_record_id(record.id)
+    if record.scope_key != scope_key or named is None or named[0] != scope_key:
         raise ValueError("a record can only be put back into its own scope")
     checked(
         MemoryCandidate(

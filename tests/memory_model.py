@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory.record import MemoryCandidate, MemoryRecord, WriteCounts
+from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
 from memory.store import EraseReceipt
 
 CAP = 6
@@ -32,7 +32,7 @@ class Row:
     text: str
     known: set[str]
     thread: str
-    kind: str
+    kind: Kind
     is_standing: bool
     created_at: datetime
     confidence: float | None
@@ -48,6 +48,8 @@ class Model:
         self.scope = scope
         self.rows: list[Row] = []
         self.next_number = 0
+        self.applied: dict[str, tuple[list[MemoryCandidate], datetime, WriteCounts]] = {}
+        """Batches by their idempotency key: what, when, and what it was answered."""
 
     def active(self) -> list[Row]:
         return [row for row in self.rows if row.status == "active"]
@@ -65,6 +67,11 @@ class Model:
             row.status = "evicted"
             counts["evicted"] += 1
         return WriteCounts(**counts)
+
+    def earlier(self, key: str, now: datetime) -> tuple[list[MemoryCandidate], datetime, WriteCounts] | None:
+        """What came with the key within a day."""
+        applied = self.applied.get(key)
+        return applied if applied and now - applied[1] <= timedelta(days=1) else None
 
     def _write_one(self, candidate: MemoryCandidate, now: datetime) -> list[str]:
         confirmed = self.named(candidate.restates)
@@ -118,6 +125,8 @@ class Model:
 
     def erase(self, gone: list[Row]) -> EraseReceipt:
         self.rows = [row for row in self.rows if row not in gone]
+        if gone:
+            self.applied.clear()
         return EraseReceipt(len(gone), 1 if gone else 0)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from memory.ranker import KeywordRanker, Ranker
 from memory.record import Kind, MemoryCandidate, MemoryRecord
 from memory.relevance import RelevanceRanker
-from memory.store import MemoryStore, Query, VectorKeeper
+from memory.store import MemoryArchive, MemoryStore, Query, VectorKeeper
 from memory.stores.inprocess import InProcessStore
 from memory.stores.sqlite import SqliteStore
 from memory.stores.sqlite_handles import Bounds
@@ -24,8 +24,8 @@ RANKERS: dict[str, Ranker] = {"keyword": KeywordRanker(), "relevance": Relevance
 SHELVES = [f"{kind}-{ranker}" for kind in ("inprocess", "sqlite") for ranker in RANKERS]
 
 
-class VectorStore(MemoryStore, VectorKeeper, Protocol):
-    """What both stores of this process are."""
+class VectorStore(MemoryStore, VectorKeeper, MemoryArchive, Protocol):
+    """What both stores of this process are: they keep vectors, and everything in them can be taken out."""
 
 
 class StoppedClock:
@@ -63,6 +63,15 @@ class Shelf:
             yield store
         finally:
             await store.aclose()
+
+
+class BreakingName(str):
+    """An author whose name cannot be taken down: fails in the middle of a batch, in every store."""
+
+    __slots__ = ()
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        raise LookupError(f"{encoding} {errors}")
 
 
 def fact(text: str, thread: str = THREAD) -> MemoryCandidate:

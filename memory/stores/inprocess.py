@@ -98,10 +98,12 @@ class InProcessStore:
         before = self._scope(scope_key)
         for candidate in candidates:
             checked(candidate)
+        if not candidates:
+            return WriteCounts()
         now = self._now()
         earlier = _earlier(before, idempotency_key, candidates, now)
-        if earlier is not None or not candidates:
-            return earlier or WriteCounts()
+        if earlier is not None:
+            return earlier
         scope = _copy(before)
         counts = WriteCounts()
         for candidate in candidates:
@@ -189,8 +191,8 @@ class InProcessStore:
 
     async def restore(self, scope_key: str, records: Sequence[MemoryRecord]) -> int:
         scope = _copy(self._scope(scope_key))
-        whole = [put_back(scope_key, record) for record in records]
-        changed = [record for record in whole if scope.records.get(record.id) != record]
+        whole = {record.id: put_back(scope_key, record) for record in records}
+        changed = [record for record in whole.values() if scope.records.get(record.id) != record]
         for record in changed:
             scope.records[record.id] = record
             scope.norms[record.id] = normalized(record.text)
@@ -205,6 +207,7 @@ class InProcessStore:
         return len(changed)
 
     async def stats(self, scope_key: str | None = None) -> Stats:
+        self._require_open()
         scopes = [self._scope(scope_key)] if scope_key is not None else list(self._scopes.values())
         return sum((_counted(scope) for scope in scopes), Stats())
 

@@ -15,12 +15,6 @@ from memory.stores.sqlite_schema import scope_key_of, transaction, version
 
 _WHOLE = """SELECT seq, kind, text, keywords, terms, source_thread_key, source_run_id, source_user, author, created_at,
     last_used_at, use_count, confidence, supersedes, is_standing, status FROM records"""
-_REPLACE = f"""{INSERT_RECORD} ON CONFLICT (seq) DO UPDATE SET norm = excluded.norm, kind = excluded.kind,
-    text = excluded.text, keywords = excluded.keywords, terms = excluded.terms,
-    source_thread_key = excluded.source_thread_key, source_run_id = excluded.source_run_id,
-    source_user = excluded.source_user, author = excluded.author, created_at = excluded.created_at,
-    last_used_at = excluded.last_used_at, use_count = excluded.use_count, confidence = excluded.confidence,
-    supersedes = excluded.supersedes, is_standing = excluded.is_standing, status = excluded.status"""
 
 
 def paths(directory: Path, after: str | None = None) -> Iterator[Path]:
@@ -48,7 +42,7 @@ def records(file: ScopeFile, limit: int, after: int | None) -> list[MemoryRecord
         return []
     rows = connection.execute(
         f"{_WHOLE} WHERE seq > ? ORDER BY seq LIMIT ?",
-        (-1 if after is None else min(after, LARGEST_INTEGER), min(max(0, limit), LARGEST_INTEGER)),
+        (-1 if after is None else min(max(-1, after), LARGEST_INTEGER), min(max(0, limit), LARGEST_INTEGER)),
     )
     return file.uses.shown_on([_whole(file.scope_key, row) for row in rows.fetchall()])
 
@@ -58,7 +52,13 @@ def restore(file: ScopeFile, given: Sequence[MemoryRecord]) -> int:
     connection = file.opened_writer()
     try:
         with transaction(connection):
-            return sum(_put_back(connection, record) for record in given)
+            latest = {record.id: record for record in given}
+            changed = [record for record in latest.values() if _is_news(connection, record)]
+            _take_out(connection, [(record.sequence,) for record in changed])
+            connection.executemany(INSERT_RECORD, map(values_of, changed))
+            active = (record for record in changed if record.status is Status.ACTIVE)
+            connection.executemany(INSERT_ENTRY, map(entry_of, active))
+            return len(changed)
     except sqlite3.IntegrityError as exc:
         raise RecordConflictError("the scope has the words of a record under another id") from exc
 
@@ -83,17 +83,17 @@ def _whole(scope_key: str, row: tuple[object, ...]) -> MemoryRecord:
         raise sqlite3.DatabaseError("a row does not read as a record") from exc
 
 
-def _put_back(connection: sqlite3.Connection, record: MemoryRecord) -> bool:
-    """Whether it was missing or different."""
+def _is_news(connection: sqlite3.Connection, record: MemoryRecord) -> bool:
+    """Whether it is missing or different."""
     row = connection.execute(f"{_WHOLE} WHERE seq = ?", (record.sequence,)).fetchone()
-    if row is not None and _whole(record.scope_key, row) == record:
-        return False
-    connection.execute("DELETE FROM records_fts WHERE rowid = ?", (record.sequence,))
-    connection.execute("DELETE FROM vectors WHERE seq = ?", (record.sequence,))
-    connection.execute(_REPLACE, values_of(record))
-    if record.status is Status.ACTIVE:
-        connection.execute(INSERT_ENTRY, entry_of(record))
-    return True
+    return row is None or _whole(record.scope_key, row) != record
+
+
+def _take_out(connection: sqlite3.Connection, sequences: Sequence[tuple[int]]) -> None:
+    """All at once, so that records may change places."""
+    connection.executemany("DELETE FROM records_fts WHERE rowid = ?", sequences)
+    connection.executemany("DELETE FROM vectors WHERE seq = ?", sequences)
+    connection.executemany("DELETE FROM records WHERE seq = ?", sequences)
 
 
 def _counted(connection: sqlite3.Connection) -> Stats:

@@ -11,12 +11,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal, TypeVar
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from memory.gate import tells_status
 from memory.record import MemoryCandidate
-from memory.store import EraseReceipt, MemoryStore, Query
+from memory.store import EraseReceipt, KeyReusedError, MemoryStore, Query
 from tests.memory_model import CAP, Model, clean, seen, told, words_of
 from tests.memory_records import Shelf, StoppedClock
 from tests.memory_records import standing as standing_of
@@ -24,12 +26,17 @@ from tests.memory_records import standing as standing_of
 Result = TypeVar("Result")
 
 SCOPES = ("org:acme", "user:slack:U1")
+KEYS = ("k1", "k2")
 THREADS = ("slack:C1:1.0", "slack:C1:2.0", "t\x00\ud800")
 WORDS = ("deploy", "DEPLOY", "on", "friday", "not", "café", "42", "東京", "\x00", "\ud83d", '"a', "OR", "")
 
-texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join).filter(str.strip) | st.text(
-    min_size=1, max_size=20
-).filter(str.strip)
+PASSING = ("PR #12 is in review", "The PR is merged")
+
+texts = (
+    st.sampled_from(PASSING)
+    | st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join).filter(str.strip)
+    | st.text(min_size=1, max_size=20).filter(str.strip)
+)
 pointers = st.none() | st.just("") | st.builds("mem:{}:{}".format, st.sampled_from(SCOPES), st.integers(0, 11))
 candidates = st.builds(
     MemoryCandidate,
@@ -88,6 +95,34 @@ class StoreHistory(RuleBasedStateMachine):
         expected = self.models[scope].write(batch, self.clock.at)
         assert self.run(self.store.write(scope, batch)) == expected
         self._agree(scope, self.models[scope])
+
+    @rule(scope=st.sampled_from(SCOPES), key=st.sampled_from(KEYS), batch=st.lists(candidates, min_size=1, max_size=2))
+    def write_with_a_key(self, scope: str, key: str, batch: list[MemoryCandidate]) -> None:
+        model = self.models[scope]
+        earlier = model.earlier(key, self.clock.at)
+        call = self.store.write(scope, batch, idempotency_key=key)
+        if earlier is None:
+            model.applied[key] = (batch, self.clock.at, model.write(batch, self.clock.at))
+            assert self.run(call) == model.applied[key][-1]
+        elif earlier[0] == batch:
+            assert self.run(call) == earlier[-1]
+        else:
+            with pytest.raises(KeyReusedError):
+                self.run(call)
+        self._agree(scope, model)
+
+    @rule(scope=st.sampled_from(SCOPES), key=st.sampled_from(KEYS))
+    def write_again(self, scope: str, key: str) -> None:
+        """What came with the key before, long ago or erased since as it may be."""
+        if key in self.models[scope].applied:
+            self.write_with_a_key(scope, key, self.models[scope].applied[key][0])
+
+    @rule(scope=st.sampled_from(SCOPES), dry_run=st.booleans())
+    def sweep(self, scope: str, dry_run: bool) -> None:  # noqa: FBT001 - a parameter of the rule
+        rows = [row for row in self.models[scope].active() if tells_status(row.kind, row.text)]
+        assert list(self.run(self.store.sweep(scope, dry_run=dry_run))) == [f"mem:{scope}:{row.number}" for row in rows]
+        for row in () if dry_run else rows:
+            row.status = "swept"
 
     @rule(scope=st.sampled_from(SCOPES), query=texts, limit=st.integers(0, 4))
     def search(self, scope: str, query: str, limit: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.record import MemoryCandidate, WriteCounts
-from memory.store import EraseReceipt, MemoryStore, Query, Retrieved, StoreUnavailableError
+from memory.store import EraseReceipt, MemoryStore, Query, RankerName, Retrieved, StoreUnavailableError
 from memory.stores.null import NullStore
 from tests.memory_records import ORG, SHELVES, THREAD, USER, Shelf, fact, found, kept, standing, texts
 
@@ -164,6 +164,22 @@ async def test_nothing_known_is_nothing_found(store: MemoryStore) -> None:
     assert await store.forget(ORG, "mem:org:acme:0") is False
     assert await store.erase(ORG) + await store.erase(ORG, "mem:org:acme:0") == EraseReceipt()
     assert await store.erase_thread(THREAD) == EraseReceipt()
+
+
+@pytest.mark.parametrize(("ranker", "hits"), [("keyword", []), ("relevance", ["deploys need approval"])])
+async def test_a_query_may_name_another_ranker(store: MemoryStore, ranker: RankerName, hits: list[str]) -> None:
+    await store.write(ORG, [fact("deploys need approval")])
+    for _ in range(2):
+        named = await store.retrieve(ORG, Query("deployed", 8, ranker=ranker))
+        assert texts([hit.record for hit in named.hits]) == hits
+
+
+async def test_a_query_that_names_none_gets_the_stores_own_ranker(shelf: Shelf) -> None:
+    async with shelf.open() as store:
+        await store.write(ORG, [fact("deploys need approval")])
+        await store.retrieve(ORG, Query("deployed", 8, ranker="keyword"))
+        own = ["deploys need approval"] if shelf.kind.endswith("relevance") else []
+        assert texts(await found(store, ORG, "deployed")) == own
 
 
 async def test_a_closed_store_raises_on_everything(shelf: Shelf) -> None:

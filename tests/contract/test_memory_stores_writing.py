@@ -10,7 +10,7 @@ import pytest
 
 from memory.record import MemoryCandidate, WriteCounts
 from memory.store import MemoryStore
-from tests.memory_records import EPOCH, ORG, SHELVES, THREAD, USER, Shelf, fact, found, kept, texts
+from tests.memory_records import EPOCH, ORG, SHELVES, THREAD, USER, BreakingName, Shelf, fact, found, kept, texts
 
 
 @pytest.fixture(params=SHELVES)
@@ -25,15 +25,6 @@ async def store(shelf: Shelf) -> AsyncGenerator[MemoryStore]:
 
 
 NAMES = ("source_run_id", "source_user", "author", "supersedes", "restates")
-
-
-class _BreakingName(str):
-    """An author whose name cannot be taken down: fails in the middle of a batch, in every store."""
-
-    __slots__ = ()
-
-    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-        raise LookupError(f"{encoding} {errors}")
 
 
 async def test_a_record_comes_back_as_it_was_handed_in(store: MemoryStore) -> None:
@@ -223,7 +214,7 @@ async def test_a_batch_that_fails_in_the_middle_changes_nothing(store: MemorySto
     await store.write(ORG, [fact("use yarn"), fact("use npm")])
     before = await kept(store)
     correction = replace(fact("use bun"), supersedes="mem:org:acme:0")
-    broken = replace(fact("never"), author=_BreakingName("Ada"))
+    broken = replace(fact("never"), author=BreakingName("Ada"))
     with pytest.raises(LookupError):
         await store.write(ORG, [fact("use npm"), correction, broken])
     assert await kept(store) == before
