@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from app import __version__
 from app.cli_eval import eval_commands
+from app.cli_memory_service import memory_service
 from app.cli_state import state_commands
 from app.errors import ConfigurationError, StateError
 from app.slack.manifest import DEFAULT_DESCRIPTION, DEFAULT_NAME, events_url
@@ -225,7 +226,12 @@ def manifest(
 
 
 def _settings(
-    config: Path | None, *, playground: bool = False, slack: bool = True, stream: TextIO | None = None
+    config: Path | None,
+    *,
+    playground: bool = False,
+    slack: bool = True,
+    bot: bool = True,
+    stream: TextIO | None = None,
 ) -> "Settings":
     """The settings, with logging set up as they say; ends the command with every fault if there are any.
 
@@ -236,7 +242,7 @@ def _settings(
     from config.loading import load
 
     try:
-        settings = load(config, playground=playground, slack=slack)
+        settings = load(config, playground=playground, slack=slack, bot=bot)
     except SettingsError as error:
         _complain(error.faults)
         raise typer.Exit(_REFUSED) from None
@@ -266,5 +272,6 @@ async def _has_failure(settings: "Settings") -> bool:
     return failed
 
 
+application.command("memory-service")(memory_service(_settings))
 application.add_typer(state_commands(_settings))
 application.add_typer(eval_commands(_settings))

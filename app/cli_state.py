@@ -41,7 +41,7 @@ def state_commands(settings_of: SettingsOf) -> typer.Typer:
 
     group = typer.Typer(
         name="state",
-        help="Look after the database of conversations, queues and receipts.",
+        help="Look after the database of conversations and queues.",
         rich_markup_mode=None,
     )
 

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, TextIO, cast
 
 import structlog
@@ -20,6 +21,7 @@ _SECRETS = re.compile(
     re.IGNORECASE,
 )
 _MASK = "***"
+_SHORT_CHARS = 80
 
 
 def configure(log_format: LogFormat, level: LogLevel, *, stream: TextIO) -> None:
@@ -28,10 +30,10 @@ def configure(log_format: LogFormat, level: LogLevel, *, stream: TextIO) -> None
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
         structlog.processors.format_exc_info,
         mask_secrets,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     final = _renderer(is_pretty=is_pretty, colors=stream.isatty())
     threshold = logging.getLevelNamesMapping()[level.upper()]
@@ -68,7 +70,13 @@ def _masked(value: object) -> object:
         return {mask(str(key)): _masked(each) for key, each in cast("Mapping[object, object]", value).items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_masked(each) for each in cast("list[object]", value)]
-    return mask(value if isinstance(value, str) else repr(value))
+    text = value if isinstance(value, str) else repr(value)
+    return _masked_often(text) if len(text) <= _SHORT_CHARS else mask(text)
+
+
+_masked_often = lru_cache(maxsize=1_024)(mask)
+"""Names of events, routes and scopes come with every line of a busy server, and looking through them takes longer
+than all the rest of it."""
 
 
 def _renderer(*, is_pretty: bool, colors: bool) -> Processor:

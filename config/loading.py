@@ -38,12 +38,14 @@ def load(
     directory: FilePath | None = None,
     playground: bool = False,
     slack: bool = True,
+    bot: bool = True,
 ) -> Settings:
     """The settings of this process.
 
     ``config_path`` is a file that must exist; without it ``switchboard.yaml`` in ``directory`` (the working
     directory unless given) is read if it is there. The playground needs no organisation, model or tokens, and
-    never sees the real workspace's tokens; without ``slack`` no tokens are needed either. Raises ``SettingsError``
+    never sees the real workspace's tokens; without ``slack`` no tokens are needed either, and without ``bot``
+    nothing that only a bot needs. Raises ``SettingsError``
     with every fault that was found.
     """
     folder = directory or FilePath.cwd()
@@ -63,7 +65,7 @@ def load(
     settings = _without_faulty(tree, origins, faults)
     if all(fault.path for fault in faults):
         # Beside a file that could not be read, nobody can tell what is missing.
-        faults += _contradictions(settings, origins, faults, playground=playground, slack=slack)
+        faults += _contradictions(settings, origins, faults, playground=playground or not bot, slack=slack)
     if faults:
         raise SettingsError(tuple(dict.fromkeys(fault.line() for fault in faults)))
     return settings

@@ -51,6 +51,11 @@ WHOLE = BeforeValidator(_whole)
 WholeNumber = Annotated[int, WHOLE]
 
 Wanted = TypeVar("Wanted")
+RecordText = Annotated[
+    str,
+    Field(min_length=1, max_length=TEXT_CHARS, json_schema_extra={"pattern": r"[^\s\x1c-\x1f\x85]"}),
+    AfterValidator(_said),
+]
 ShortText = Annotated[str, Field(max_length=ID_CHARS)]
 Given = Annotated[Wanted | None, BeforeValidator(_not_null)]
 """Of an optional field of a request, whose default is ``None``: it may be absent, but not null."""
@@ -73,7 +78,7 @@ class CandidateBody(Body):
     """One of the ``records`` of a write."""
 
     kind: Kind
-    text: Annotated[str, Field(min_length=1, max_length=TEXT_CHARS), AfterValidator(_said)]
+    text: RecordText
     source_thread_key: str = Field(min_length=1, max_length=ID_CHARS)
     keywords: Given[
         Annotated[list[Annotated[str, Field(min_length=1, max_length=KEYWORD_CHARS)]], Field(max_length=KEYWORDS)]

@@ -1,0 +1,212 @@
+"""What each route does with a checked body: one call of the store, and what to answer and to note of it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from pydantic_core import to_json
+
+from memory.service.fences import RefusedError
+from memory.service.reading import read
+from memory.service.requests import (
+    EraseBody,
+    ExportBody,
+    ForgetBody,
+    GetBody,
+    ImportBody,
+    ListBody,
+    Request,
+    RetrieveBody,
+    ScopesBody,
+    StatsBody,
+    SweepBody,
+    WriteBody,
+)
+from memory.service.wire import (
+    MOST_EXPORTED,
+    JsonObject,
+    candidate_of,
+    lines_of,
+    record_of,
+    told_record,
+)
+from memory.store import (
+    KeyReusedError,
+    MemoryArchive,
+    MemoryStore,
+    Query,
+    RecordConflictError,
+    StoreUnavailableError,
+    Vector,
+)
+
+_BEYOND = "the records are beyond what can be kept"
+
+BodyType = TypeVar("BodyType", bound=Request)
+
+
+class WholeStore(MemoryStore, MemoryArchive, Protocol):
+    """What the service needs of a store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What is answered, and the ids and counts that are noted; ``lines`` follow one by one in place of an object."""
+
+    answer: JsonObject
+    noted: Mapping[str, object] = field(default_factory=dict[str, object])
+    lines: AsyncIterator[bytes] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[BodyType]):
+    """A route: how its body reads, and what it does. Called with the content of a request and its key."""
+
+    body_type: type[BodyType]
+    run: Callable[[WholeStore, BodyType, str | None], Awaitable[Done]]
+
+    def __call__(self, store: WholeStore, content: bytes, key: str | None) -> Awaitable[Done]:
+        """Raises ``RefusedError``, and what the store raises."""
+        return self.run(store, read(self.body_type, content), key)
+
+
+async def _retrieve(store: WholeStore, body: RetrieveBody, _key: str | None) -> Done:
+    vector = None if body.vector is None else Vector(body.vector.model, tuple(body.vector.values))
+    query = Query(body.query, body.limit, vector, body.standing or 0, body.ranker)
+    found = await store.retrieve(body.scope_key, query)
+    if found.is_degraded:
+        raise StoreUnavailableError("the scope could not be looked at")
+    answer: JsonObject = {
+        "records": [told_record(hit.record) for hit in found.hits],
+        "scores": [hit.score for hit in found.hits],
+    }
+    if body.standing is not None:
+        answer["standingRecords"] = [told_record(record) for record in found.standing]
+    return Done(answer, {"scope": body.scope_key, "records": len(found.hits)})
+
+
+async def _write(store: WholeStore, body: WriteBody, key: str | None) -> Done:
+    candidates = [candidate_of(each) for each in body.records]
+    try:
+        counts = await store.write(body.scope_key, candidates, idempotency_key=key, cap=body.cap)
+    except KeyReusedError:
+        raise RefusedError(409, "the idempotency key was used for another batch") from None
+    except ValueError:
+        raise RefusedError(400, _BEYOND) from None
+    noted: JsonObject = {"scope": body.scope_key, "candidates": len(candidates)}
+    answer: JsonObject = {"ok": True, **asdict(counts)}
+    return Done(answer, noted | ({"evicted": counts.evicted} if counts.evicted else {}))
+
+
+async def _list(store: WholeStore, body: ListBody, _key: str | None) -> Done:
+    if body.query is not None and not body.query:
+        # A query without a token lists nothing; the port's own default means that none was given.
+        return Done({"records": []}, {"scope": body.scope_key, "records": 0})
+    found = await store.list(body.scope_key, body.limit, query=body.query or "", kind=body.kind, before=body.before)
+    return Done(
+        {"records": [told_record(record) for record in found]}, {"scope": body.scope_key, "records": len(found)}
+    )
+
+
+async def _get(store: WholeStore, body: GetBody, _key: str | None) -> Done:
+    found = await store.get(body.scope_key, body.ids)
+    return Done(
+        {"records": [told_record(record) for record in found]}, {"scope": body.scope_key, "records": len(found)}
+    )
+
+
+async def _forget(store: WholeStore, body: ForgetBody, _key: str | None) -> Done:
+    forgotten = await store.forget(body.scope_key, body.id)
+    return Done({"ok": True, "forgotten": forgotten}, {"scope": body.scope_key, "id": body.id, "forgotten": forgotten})
+
+
+async def _sweep(store: WholeStore, body: SweepBody, _key: str | None) -> Done:
+    ids = await store.sweep(body.scope_key, dry_run=body.dry_run)
+    answer: JsonObject = {"ok": True, "swept": len(ids)}
+    noted: JsonObject = {"scope": body.scope_key, "swept": len(ids), "dry_run": body.dry_run}
+    return Done(answer | ({"ids": ids} if body.dry_run else {}), noted)
+
+
+async def _erase(store: WholeStore, body: EraseBody, _key: str | None) -> Done:
+    noted: JsonObject
+    if body.scope_key is not None:
+        receipt = await store.erase(body.scope_key, body.id)
+        noted = {"scope": body.scope_key, "id": body.id}
+    else:
+        receipt = await store.erase_thread(body.thread_key or "")
+        noted = {"thread": body.thread_key}
+    counts: JsonObject = {"records": receipt.records, "scopes": receipt.scopes}
+    return Done({"ok": True} | counts, noted | counts)
+
+
+async def _import(store: WholeStore, body: ImportBody, _key: str | None) -> Done:
+    try:
+        records = [record_of(each) for each in body.records]
+        changed = await store.restore(body.scope_key, records)
+    except RecordConflictError:
+        raise RefusedError(409, "the scope has the words of a record under another id") from None
+    except ValueError:
+        raise RefusedError(400, _BEYOND) from None
+    return Done({"ok": True, "changed": changed}, {"scope": body.scope_key, "changed": changed})
+
+
+async def _scopes(store: WholeStore, body: ScopesBody, _key: str | None) -> Done:
+    keys = await store.scope_keys(body.limit, after=body.after)
+    return Done({"scopes": keys}, {"scopes": len(keys)})
+
+
+async def _stats(store: WholeStore, body: StatsBody, _key: str | None) -> Done:
+    stats = await store.stats(body.scope_key)
+    counts = {str(status): count for status, count in stats.records.items()}
+    return Done({"scopes": stats.scopes, "records": counts}, {"scope": body.scope_key, "scopes": stats.scopes})
+
+
+async def _export(store: WholeStore, body: ExportBody, _key: str | None) -> Done:
+    """Reads the first part before it answers, so that a store that cannot be read is told by the status."""
+    lines = _lines(store, body)
+    first = await anext(lines)
+    return Done({}, {"scope": body.scope_key}, _with_first(first, lines))
+
+
+async def _with_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for each in rest:
+        yield each
+
+
+async def _lines(store: WholeStore, body: ExportBody) -> AsyncIterator[bytes]:
+    """Records as lines; the last one says that the export is whole, and there is always that one."""
+    count = 0
+    async for scope_key in _scope_keys(store, body.scope_key):
+        after = body.after
+        while records := await store.records(scope_key, MOST_EXPORTED, after=after):
+            yield lines_of(records)
+            count += len(records)
+            after = records[-1].sequence
+    yield to_json({"end": True, "records": count}) + b"\n"
+
+
+async def _scope_keys(store: WholeStore, named: str | None) -> AsyncIterator[str]:
+    if named is not None:
+        yield named
+        return
+    after: str | None = None
+    while keys := await store.scope_keys(MOST_EXPORTED, after=after):
+        for key in keys:
+            yield key
+        after = keys[-1]
+
+
+OPERATIONS: Mapping[str, Operation[Any]] = {
+    "/retrieve": Operation(RetrieveBody, _retrieve),
+    "/write": Operation(WriteBody, _write),
+    "/list": Operation(ListBody, _list),
+    "/get": Operation(GetBody, _get),
+    "/forget": Operation(ForgetBody, _forget),
+    "/sweep": Operation(SweepBody, _sweep),
+    "/erase": Operation(EraseBody, _erase),
+    "/export": Operation(ExportBody, _export),
+    "/import": Operation(ImportBody, _import),
+    "/scopes": Operation(ScopesBody, _scopes),
+    "/stats": Operation(StatsBody, _stats),
+}
