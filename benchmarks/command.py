@@ -21,6 +21,7 @@ from benchmarks import (
     redacting,
     reflecting,
     remembering,
+    serving,
     starting,
     throughput,
 )
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Run] = {
     "redaction": lambda quick: [redacting.run(redacting.QUICK if quick else redacting.FULL)],
     "gate": lambda _quick: gating.tables([]),
     "reflection": lambda quick: reflecting.run(reflecting.QUICK if quick else reflecting.FULL),
+    "memory-service": lambda quick: serving.run(serving.QUICK if quick else serving.FULL),
     "sessions": lambda quick: conversing.run(conversing.QUICK if quick else conversing.FULL),
 }
 

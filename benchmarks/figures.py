@@ -49,5 +49,20 @@ class Aim:
         return f"{'met' if self.is_met(value) else 'MISSED'} (aim {bound})"
 
 
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What the README promises of a figure: ``least`` at the least."""
+
+    least: float
+    unit: str = ""
+
+    def is_met(self, value: float) -> bool:
+        return value >= self.least
+
+    def verdict(self, value: float) -> str:
+        """As ``Aim.verdict``."""
+        return f"{'met' if self.is_met(value) else 'MISSED'} (aim {f'>= {self.least:g} {self.unit}'.rstrip()})"
+
+
 def ms(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms"

@@ -16,6 +16,7 @@ import psutil
 from app.clock import SystemClock
 from app.runtime import settle
 from benchmarks.figures import Aim, ms, percentile, ratio
+from benchmarks.made_up_words import QUESTION_WORDS, RECORD_WORDS, made_up_words, sentence
 from benchmarks.tables import Table
 from memory.composition import Budget
 from memory.recall import Recall
@@ -37,7 +38,6 @@ AT_ONCE = 16
 """Scopes that are filled side by side."""
 SENTENCES = 20_000
 BATCH = 50
-WORDS = 4_000
 
 Make = Callable[[], MemoryStore]
 
@@ -70,7 +70,7 @@ async def _full_scope(size: Size) -> Table:
     with tempfile.TemporaryDirectory() as folder:
         for name, make in _stores(Path(folder)).items():
             async with _opened(make) as store:
-                words = _words(Random(1))
+                words = made_up_words(Random(1))
                 began_s = time.monotonic()
                 await _fill(store, "org:acme", SCOPE_RECORDS, words, Random(2))
                 rate = SCOPE_RECORDS / (time.monotonic() - began_s)
@@ -91,8 +91,8 @@ async def _many_scopes(size: Size) -> Table:
     rows: list[Sequence[str]] = []
     first: _Visit | None = None
     random = Random(1)
-    words = _words(random)
-    sentences = [_sentence(words, random, 14) for _ in range(SENTENCES)]
+    words = made_up_words(random)
+    sentences = [sentence(words, random, RECORD_WORDS) for _ in range(SENTENCES)]
     for scopes in size.scopes:
         with tempfile.TemporaryDirectory() as folder:
             async with _opened(_stores(Path(folder))["SQLite"]) as store:
@@ -174,20 +174,10 @@ async def _opened(make: Make) -> AsyncGenerator[MemoryStore]:
         await store.aclose()
 
 
-def _words(random: Random) -> list[str]:
-    """Made-up words; the first are used far more often than the last, as in speech."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    return ["".join(random.choices(letters, k=random.randint(4, 9))) for _ in range(WORDS)]
-
-
-def _sentence(words: Sequence[str], random: Random, length: int) -> str:
-    return " ".join(words[min(int(random.paretovariate(0.6)), len(words)) - 1] for _ in range(length))
-
-
 async def _fill(store: MemoryStore, key: str, records: int, words: Sequence[str], random: Random) -> None:
     for start in range(0, records, BATCH):
         batch = [
-            MemoryCandidate("fact", f"{_sentence(words, random, 14)} {random.random()}", f"slack:C1:{n}.0")
+            MemoryCandidate("fact", f"{sentence(words, random, RECORD_WORDS)} {random.random()}", f"slack:C1:{n}.0")
             for n in range(min(BATCH, records - start))
         ]
         await store.write(key, batch)
@@ -199,7 +189,7 @@ async def _recall_times(store: MemoryStore, keys: Sequence[str], words: Sequence
     recall = Recall(store, RelevanceRanker(), Budget())
     times_s: list[float] = []
     for number in range(count):
-        query = _sentence(words, random, 8)
+        query = sentence(words, random, QUESTION_WORDS)
         began_s = time.perf_counter()
         await recall.recall(f"session {number}", Scopes(keys[number % len(keys)]), query)
         times_s.append(time.perf_counter() - began_s)

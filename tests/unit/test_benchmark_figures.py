@@ -10,7 +10,7 @@ from app.playground.model import Message
 from benchmarks import burst, first_text, starting, throughput
 from benchmarks.bots import Side
 from benchmarks.command import BENCHMARKS, machine, names
-from benchmarks.figures import Aim, median, ms, percentile, ratio
+from benchmarks.figures import Aim, Floor, median, ms, percentile, ratio
 from benchmarks.stub_models import ANSWER
 from benchmarks.tables import Table, render
 from benchmarks.workspaces import MENTION, Acks, is_right
@@ -76,6 +76,13 @@ def test_a_ratio_to_nothing_is_left_open() -> None:
 )
 def test_an_aim_is_judged_and_told(aim: Aim, value: float, verdict: str) -> None:
     assert aim.verdict(value) == verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(0.5, "met (aim >= 0.5 x)"), (0.7, "met (aim >= 0.5 x)"), (0.49, "MISSED (aim >= 0.5 x)")]
+)
+def test_a_floor_is_judged_and_told(value: float, verdict: str) -> None:
+    assert Floor(0.5, "x").verdict(value) == verdict
 
 
 def test_a_table_aligns_names_to_the_left_and_figures_to_the_right() -> None:
@@ -174,6 +181,7 @@ def test_benchmarks_are_chosen_by_name() -> None:
         "redaction",
         "gate",
         "reflection",
+        "memory-service",
         "sessions",
     }
     with pytest.raises(argparse.ArgumentTypeError, match="no such benchmark: speed"):
