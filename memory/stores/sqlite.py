@@ -147,7 +147,8 @@ class SqliteStore:
         self._require_open()
         total = Stats()
         for path in await self._in_place(lambda: list(sqlite_archive.paths(self._directory))):
-            total += await self._peek(partial(sqlite_archive.stats_of, path, self._bounds.timeout_s), path)
+            counted = await self._peek(partial(sqlite_archive.stats_of, path, self._bounds.timeout_s), path)
+            total += counted or Stats()
         return total
 
     async def aclose(self) -> None:
@@ -194,11 +195,13 @@ class SqliteStore:
         await self.handles.forget_reads(scope_key)
         return EraseReceipt(erased, int(erased > 0))
 
-    async def _peek(self, work: Callable[[], Found], path: Path) -> Found:
-        """Look into a file beside the pool. Raises ``StoreUnavailableError``."""
+    async def _peek(self, work: Callable[[], Found], path: Path) -> Found | None:
+        """Look into a file beside the pool; ``None`` when it is gone meanwhile. Raises ``StoreUnavailableError``."""
         try:
             return await self._in_place(work)
         except (sqlite3.Error, OSError) as exc:
+            if not await asyncio.to_thread(path.exists):
+                return None
             raise StoreUnavailableError(f"the memory file {path} cannot be used: {exc}") from exc
 
     async def _in_place(self, work: Callable[[], Found]) -> Found:

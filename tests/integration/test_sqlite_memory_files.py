@@ -1,21 +1,19 @@
-"""The files of the SQLite store: their versions, how they mend themselves, and who else may use them."""
+"""The files of the SQLite store: how they mend themselves, and who else may use them."""
 
 import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, closing
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memory.record import MemoryRecord, WriteCounts
-from memory.store import EraseReceipt, Query, StoreUnavailableError
+from memory.record import WriteCounts
+from memory.store import EraseReceipt, Query, Stats, StoreUnavailableError
 from memory.stores.sqlite_connections import path_of
-from memory.stores.sqlite_rows import INSERT_ENTRY, INSERT_RECORD, entry_of, values_of
-from memory.stores.sqlite_schema import MIGRATIONS
 from memory.text import TERMS_VERSION
-from tests.memory_records import EPOCH, ORG, THREAD, Shelf, VectorStore, fact, found, kept, record, sql, texts
+from tests.memory_records import ORG, THREAD, Shelf, VectorStore, fact, found, kept, sql, texts
 
 
 @pytest.fixture
@@ -39,42 +37,6 @@ def entries(path: Path) -> list[int]:
     return [number for (number,) in sql(path, "SELECT rowid FROM records_fts ORDER BY rowid")]
 
 
-def make_first_version(path: Path, records: list[MemoryRecord]) -> None:
-    path.parent.mkdir(parents=True)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in MIGRATIONS[0]:
-            connection.execute(statement)
-        connection.execute("INSERT INTO meta VALUES ('scope_key', '\"org:acme\"'), ('terms_version', '0')")
-        connection.executemany(INSERT_RECORD, map(values_of, records))
-        connection.executemany(INSERT_ENTRY, map(entry_of, records))
-        connection.execute("PRAGMA user_version = 1")
-
-
-async def test_a_file_of_the_first_version_is_brought_forward_with_its_records(shelf: Shelf, path: Path) -> None:
-    """Criterion: Migration path over live data (section 15)."""
-    old = replace(record(3, "deploys need approval"), author="Ada", confidence=0.5, use_count=4, last_used_at=EPOCH)
-    make_first_version(path, [record(1, "lunch at noon"), old])
-    async with asyncio.timeout(20), shelf.open() as one, shelf.open() as two:
-        both = await asyncio.gather(kept(one), kept(two))
-        assert both[0] == both[1]
-        first, second = both[0]
-        assert (first.text, replace(second, terms=frozenset())) == ("lunch at noon", old)
-        assert await one.unembedded(ORG, "test/model", 1) == [second]
-        assert await two.write(ORG, [fact("third")]) == WriteCounts(inserted=1)
-        assert (await kept(one))[-1].id == "mem:org:acme:4"
-    assert sql(path, "PRAGMA user_version") == [(len(MIGRATIONS),)]
-
-
-async def test_every_migration_ends_where_the_next_begins(path: Path) -> None:
-    make_first_version(path, [])
-    names = [{name for (name,) in sql(path, "SELECT name FROM sqlite_master")}]
-    for number, statements in enumerate(MIGRATIONS[1:], start=2):
-        for statement in statements:
-            sql(path, statement)
-        names.append({name for (name,) in sql(path, "SELECT name FROM sqlite_master")})
-        assert names[-1] > names[-2], number
-
-
 async def test_the_indexes_a_scope_is_read_by_are_there(store: VectorStore, path: Path) -> None:
     """Criterion: records_active_seq and records_active_used exist after construction (section 15)."""
     await store.write(ORG, [fact("one")])
@@ -82,17 +44,6 @@ async def test_the_indexes_a_scope_is_read_by_are_there(store: VectorStore, path
     assert {"records_status_norm", "records_active_seq", "records_active_used"} <= names
     [plan] = sql(path, "EXPLAIN QUERY PLAN SELECT min(seq) FROM records WHERE status = 'active' AND norm = x'00'")
     assert "records_status_norm" in plan[-1]
-
-
-async def test_a_file_of_a_newer_version_is_left_alone(shelf: Shelf, path: Path) -> None:
-    async with shelf.open() as store:
-        await store.write(ORG, [fact("one")])
-    sql(path, "PRAGMA user_version = 99")
-    async with shelf.open() as store:
-        with pytest.raises(StoreUnavailableError, match="newer version"):
-            await store.write(ORG, [fact("two")])
-        assert await store.get(ORG, ["mem:org:acme:0"]) == []
-    assert sql(path, "SELECT count(*) FROM records") == [(1,)]
 
 
 async def test_another_scopes_file_is_not_read(shelf: Shelf) -> None:
@@ -241,6 +192,25 @@ async def test_files_somebody_removed_are_not_read_from_memory(store: VectorStor
     await store.write(ORG, [fact("deploy two")])
     [only] = await found(store, ORG, "deploy")
     assert (only.text, only.use_count) == ("deploy two", 1)
+
+
+async def test_scopes_may_be_erased_while_they_are_counted(store: VectorStore) -> None:
+    scopes = [f"user:slack:U{number}" for number in range(12)]
+    for key in scopes:
+        await store.write(key, [fact("one")])
+
+    async def erase() -> None:
+        for key in scopes:
+            await store.erase(key)
+
+    async with asyncio.timeout(20):
+        erasing = asyncio.create_task(erase())
+        while not erasing.done():
+            counted, named = await asyncio.gather(store.stats(), store.scope_keys(100))
+            assert counted.scopes <= len(scopes)
+            assert set(named) <= set(scopes)
+        await erasing
+    assert await store.stats() == Stats()
 
 
 def files_of(path: Path) -> list[Path]:

@@ -1,0 +1,71 @@
+"""What the SQLite store says of a disk without room, which is a small one of its own (section 28)."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ON_A_SMALL_DISK = 'mount -t tmpfs -o size=600k tmpfs "$1" && shift && exec "$@"'
+IN_ITS_OWN_NAMESPACE = ("--user", "--map-root-user", "--mount", "sh", "-c", ON_A_SMALL_DISK, "sh")
+PROGRAM = """
+import asyncio, json, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from memory.ranker import KeywordRanker
+from memory.record import MemoryCandidate
+from memory.store import Query, StoreFullError
+from memory.stores.sqlite import SqliteStore
+
+async def fails(call):
+    try:
+        await call
+    except StoreFullError as exc:
+        return str(exc)
+    return None
+
+def facts(batch):
+    return [MemoryCandidate("fact", f"deploy {batch} {each} " + "x" * 3_000, "slack:C1:1.0") for each in range(10)]
+
+async def main(disk):
+    ballast = disk / "ballast"
+    ballast.write_bytes(bytes(150_000))
+    store = SqliteStore(disk / "memory", ranker=KeywordRanker(), now=lambda: datetime.now(UTC), cap=None)
+    batch = 0
+    while not (refusal := await fails(store.write("org:acme", facts(batch), idempotency_key=f"batch {batch}"))):
+        batch += 1
+    elsewhere = await fails(store.write("user:slack:U1", facts(batch)))
+    found = await store.retrieve("org:acme", Query("deploy", 1_000))
+    full = len(found.hits), found.is_degraded, len(await store.list("org:acme", 1_000))
+    ballast.unlink()
+    counts = await store.write("org:acme", facts(batch)[:3], idempotency_key=f"batch {batch}")
+    await store.aclose()
+    print(json.dumps({"batches": batch, "refusals": [refusal, elsewhere], "full": full, "after": counts.inserted}))
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+def on_a_small_disk(folder: Path, *command: str) -> str:
+    """What ``command`` prints that has a disk of its own in ``folder``."""
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        pytest.skip("there is no unshare, which makes a disk for one process")
+    whole = [unshare, *IN_ITS_OWN_NAMESPACE, str(folder)]
+    if subprocess.run([*whole, "true"], check=False, capture_output=True, timeout=10).returncode:  # noqa: S603 - our own program
+        pytest.skip("this machine lets nobody have a disk of their own")
+    return subprocess.run([*whole, *command], check=True, stdout=subprocess.PIPE, text=True, timeout=40).stdout  # noqa: S603 - our own program
+
+
+async def test_a_full_disk_is_told_as_such_and_keeps_whole_batches_only(tmp_path: Path) -> None:
+    """Reading goes on, and so does writing as soon as there is room; a batch that was refused left no key."""
+    lines = await asyncio.to_thread(on_a_small_disk, tmp_path, sys.executable, "-c", PROGRAM, str(tmp_path))
+    told = json.loads(lines.splitlines()[-1])
+    batches = told["batches"]
+    assert batches > 0
+    assert all("cannot be used" in each and "deploy" not in each for each in told["refusals"]), told["refusals"]
+    assert told["full"] == [batches * 10, False, batches * 10]
+    assert told["after"] == 3
