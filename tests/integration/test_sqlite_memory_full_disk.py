@@ -1,13 +1,17 @@
 """What the SQLite store says of a disk without room, which is a small one of its own (section 28)."""
 
 import asyncio
+import errno
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from memory.stores.sqlite_connections import is_full
 
 ON_A_SMALL_DISK = 'mount -t tmpfs -o size=600k tmpfs "$1" && shift && exec "$@"'
 IN_ITS_OWN_NAMESPACE = ("--user", "--map-root-user", "--mount", "sh", "-c", ON_A_SMALL_DISK, "sh")
@@ -69,3 +73,16 @@ async def test_a_full_disk_is_told_as_such_and_keeps_whole_batches_only(tmp_path
     assert all("cannot be used" in each and "deploy" not in each for each in told["refusals"]), told["refusals"]
     assert told["full"] == [batches * 10, False, batches * 10]
     assert told["after"] == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (OSError(errno.ENOSPC, "no room for a new folder"), True),
+        (OSError(errno.EDQUOT, "no room for this user"), True),
+        (PermissionError(errno.EACCES, "not allowed"), False),
+        (sqlite3.DatabaseError("a row does not read as a record"), False),
+    ],
+)
+def test_only_what_lacks_room_is_full(fault: sqlite3.Error | OSError, expected: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    assert is_full(fault) is expected
