@@ -8,7 +8,8 @@ from pathlib import Path
 
 from app.runtime import settle
 from benchmarks import serving_rates
-from benchmarks.serving_services import Files, Place
+from benchmarks.conversing_records import postgres_url
+from benchmarks.serving_services import Database, Files, Place
 from benchmarks.tables import Table
 
 
@@ -30,5 +31,5 @@ def run(scale: Scale) -> Generator[Table]:
 @contextmanager
 def _places() -> Generator[dict[str, Place]]:
     """Empty ones, by the name of what keeps them."""
-    with tempfile.TemporaryDirectory(prefix="switchboard-bench-") as folder:
-        yield {"SQLite": Files(Path(folder))}
+    with tempfile.TemporaryDirectory(prefix="switchboard-bench-") as folder, postgres_url() as url:
+        yield {"SQLite": Files(Path(folder))} | ({"PostgreSQL": Database(url)} if url is not None else {})

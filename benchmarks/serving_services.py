@@ -22,6 +22,7 @@ from memory.relevance import RelevanceRanker
 from memory.service import serving
 from memory.service.asgi import MemoryService
 from memory.service.operations import WholeStore
+from memory.stores.postgres import open_postgres
 from memory.stores.sqlite import SqliteStore
 
 TOKEN = "of-the-benchmarks"  # noqa: S105 - it opens nothing but what a benchmark serves
@@ -43,7 +44,22 @@ class Files:
             await store.aclose()
 
 
-Place = Files
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A memory in PostgreSQL."""
+
+    url: str
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncGenerator[WholeStore]:
+        store = await open_postgres(self.url, ranker=RelevanceRanker(), now=SystemClock().now)
+        try:
+            yield store
+        finally:
+            await store.aclose()
+
+
+Place = Files | Database
 """Where a memory is kept."""
 
 
