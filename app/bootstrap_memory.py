@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 import structlog
+from pydantic import SecretStr
 
 from app.agents.providers.catalogue import ProviderSpec
 from app.agents.providers.embeddings import open_embedder
@@ -20,6 +21,7 @@ from memory.recall import Recall
 from memory.relevance import RelevanceRanker
 from memory.semantic import QueryVectors, SemanticStore
 from memory.store import MemoryStore, VectorKeeper
+from memory.stores.late import LateStore
 from memory.stores.opening import Choice, StoreKind, StoreRefusedError, StoreWish, choose, open_store
 
 MEMORY_OPENED = "memory_opened"
@@ -48,12 +50,10 @@ async def open_memory(
     async with AsyncExitStack() as stack:
         store = given
         if store is None:
-            choice = _choice(settings)
-            store = open_store(choice, directory=settings.data_dir / "memory", ranker=ranker, now=clock.now)
-            stack.push_async_callback(store.aclose)
-            _tell(choice)
+            store = await _opened(settings, clock, stack)
         budget = Budget(settings.memory.limit, settings.memory.max_tokens)
         if settings.memory.embedding is None or not isinstance(store, VectorKeeper):
+            _tell_of_meanings(settings, store)
             yield Memory(store, Recall(store, ranker, budget))
             return
         embedder = await _embedder(settings.memory.embedding, specs, settings)
@@ -69,28 +69,47 @@ def ranker_of(settings: Settings) -> Ranker:
     return RelevanceRanker() if settings.memory.ranker == "relevance" else KeywordRanker()
 
 
-def _choice(settings: Settings) -> Choice:
-    memory = settings.memory
+async def _opened(settings: Settings, clock: Clock, stack: AsyncExitStack) -> MemoryStore:
     try:
-        return choose(
-            StoreWish(
-                enabled=memory.enabled,
-                store=memory.store,
-                worker_base_url=memory.worker.base_url,
-                worker_token_env=memory.worker.token_env,
-                has_worker_token=memory.worker.token is not None,
-                max_records_per_scope=memory.max_records_per_scope,
-            )
-        )
+        choice = choose(wish_of(settings))
     except StoreRefusedError as fault:
         raise ConfigurationError(str(fault)) from fault
+    folder = settings.data_dir / "memory"
+    store = await open_store(choice, directory=folder, ranker=settings.memory.ranker, now=clock.now)
+    stack.push_async_callback(store.aclose)
+    if isinstance(store, LateStore):
+        await stack.enter_async_context(beside(store.awaited(), name="memory_awaited"))
+    _tell(choice, is_open=not isinstance(store, LateStore))
+    return store
 
 
-def _tell(choice: Choice) -> None:
+def wish_of(settings: Settings) -> StoreWish:
+    memory = settings.memory
+    return StoreWish(
+        enabled=memory.enabled,
+        store=memory.store,
+        worker_base_url=memory.worker.base_url,
+        worker_token_env=memory.worker.token_env,
+        worker_token=_revealed(memory.worker.token),
+        postgres_url=_revealed(memory.postgres.url),
+        max_records_per_scope=memory.max_records_per_scope,
+    )
+
+
+def _revealed(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()
+
+
+def _tell(choice: Choice, *, is_open: bool) -> None:
     for warning in choice.warnings:
         _log.warning(MEMORY_WARNED, reason=warning)
-    if choice.kind is not StoreKind.NULL:
+    if is_open and choice.kind is not StoreKind.NULL:
         _log.info(MEMORY_OPENED, store=choice.kind.value, records_per_scope=choice.cap)
+
+
+def _tell_of_meanings(settings: Settings, store: MemoryStore) -> None:
+    if settings.memory.enabled and settings.memory.embedding is not None and not isinstance(store, VectorKeeper):
+        _log.warning(MEMORY_WARNED, reason="memory.embedding is set, but this store compares words only")
 
 
 async def _embedder(reference: str, specs: Mapping[str, ProviderSpec], settings: Settings) -> Embedder:

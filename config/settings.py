@@ -1,40 +1,25 @@
 """Everything an operator can set, as one frozen tree; `config.loading` fills it."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from config.actor_ids import ActorIds, CommandName, SlackIds
-
-Effort = Literal["low", "medium", "high"]
-ProviderKind = Literal["anthropic", "openai", "offline"]
-
-OrganizationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
-"""A name the operator makes up, of an agent or a provider; lower case, so that a variable can spell it."""
-VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
-WebAddress = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/?#]+[^\s?#]*$")]
-MODEL_PATTERN = r"^[^\s/]+/\S+$"
-ModelReference = Annotated[str, StringConstraints(pattern=MODEL_PATTERN)]
-"""``<provider>/<model>``; everything after the first slash is the provider's own name of the model."""
-Text = Annotated[str, StringConstraints(min_length=1)]
-Dollars = Annotated[float, Field(ge=0, le=100_000)]
-"""US dollars per million tokens."""
-
-
-def _model_name(name: str) -> str:
-    if re.fullmatch(MODEL_PATTERN, name) is None:
-        raise PydanticCustomError("model_name", "the name must be <provider>/<model>, for example offline/demo")
-    return name
-
-
-ModelName = Annotated[str, AfterValidator(_model_name)]
-"""A ``ModelReference`` as the name of an entry."""
+from config.fields import (
+    Dollars,
+    Effort,
+    EntryName,
+    ModelName,
+    ModelReference,
+    OrganizationName,
+    ProviderKind,
+    Text,
+    VariableName,
+    WebAddress,
+)
 
 GENERAL_AGENT = "general"
 """The agent every installation has, whatever the operator sets."""
@@ -128,12 +113,20 @@ class WorkerSettings(Section):
     """What that variable holds, looked up while loading."""
 
 
+class PostgresSettings(Section):
+    """The database memory is kept in, where it is one; the memory service uses the same."""
+
+    url: SecretStr | None = None
+    """``postgresql://user:password@host:port/database``."""
+
+
 class MemorySettings(Section):
     """What the bot remembers between threads; off until somebody switches it on."""
 
     enabled: bool = False
     store: Literal["auto", "inprocess", "sqlite", "postgres", "remote"] = "auto"
     worker: WorkerSettings = WorkerSettings()
+    postgres: PostgresSettings = PostgresSettings()
     ranker: Literal["relevance", "keyword"] = "relevance"
     limit: int = Field(default=8, ge=1, le=50)
     max_tokens: int = Field(default=800, ge=1, le=100_000)

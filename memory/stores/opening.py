@@ -1,23 +1,37 @@
 """Which store a bot remembers in, decided once at startup (specification, sections 20 and 29)."""
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
+from memory.addresses import AddressError, Database, Service, parsed
 from memory.engine import DEFAULT_SCOPE_CAP, LARGEST_SCOPE_CAP
 from memory.ranker import Ranker
-from memory.store import MemoryStore
+from memory.rankers import RANKERS
+from memory.store import MemoryStore, RankerName, StoreUnavailableError
 from memory.stores.inprocess import InProcessStore
+from memory.stores.late import KeepingStore, LateStore
 from memory.stores.null import NullStore
 from memory.stores.sqlite import SqliteStore
+
+
+class OpenPostgres(Protocol):
+    """``memory.stores.postgres.open_postgres``, whose driver is imported only where it is used."""
+
+    async def __call__(
+        self, url: str, *, ranker: Ranker, now: Callable[[], datetime], cap: int | None
+    ) -> KeepingStore: ...
 
 
 class StoreKind(StrEnum):
     NULL = "null"
     INPROCESS = "inprocess"
     SQLITE = "sqlite"
+    POSTGRES = "postgres"
     REMOTE = "remote"
 
 
@@ -34,7 +48,8 @@ class StoreWish:
     """``auto``, ``inprocess``, ``sqlite``, ``remote`` or ``postgres``."""
     worker_base_url: str | None = None
     worker_token_env: str = "MEMORY_TOKEN"  # noqa: S105 - the name of a variable
-    has_worker_token: bool = False
+    worker_token: str | None = field(default=None, repr=False)
+    postgres_url: str | None = field(default=None, repr=False)
     max_records_per_scope: object = DEFAULT_SCOPE_CAP
 
 
@@ -45,15 +60,31 @@ class Choice:
     kind: StoreKind
     cap: int = DEFAULT_SCOPE_CAP
     warnings: tuple[str, ...] = ()
+    address: str = field(default="", repr=False)
+    """Of the database or the service."""
+    token: str = field(default="", repr=False)
 
 
 def choose(wish: StoreWish) -> Choice:
-    """Raises ``StoreRefusedError`` for a store that does not exist (yet)."""
+    """Raises ``StoreRefusedError`` for a store that there is not, and for an address that is none."""
     if not wish.enabled:
         return Choice(StoreKind.NULL)
-    kind, warnings = _kind(wish)
     cap, cap_warnings = scope_cap(wish.max_records_per_scope)
-    return Choice(kind, cap, (*warnings, *cap_warnings))
+    match wish.store:
+        case "inprocess":
+            forgets = "memory.store is inprocess: a restart forgets everything"
+            return Choice(StoreKind.INPROCESS, cap, (forgets, *cap_warnings))
+        case "sqlite":
+            return Choice(StoreKind.SQLITE, cap, cap_warnings)
+        case "postgres":
+            return Choice(StoreKind.POSTGRES, cap, cap_warnings, _database(wish))
+        case "auto" | "remote":
+            warnings = (*_missing(wish), *cap_warnings)
+            if not wish.worker_base_url or not wish.worker_token:
+                return Choice(StoreKind.SQLITE, cap, warnings)
+            return Choice(StoreKind.REMOTE, cap, warnings, _service(wish.worker_base_url), wish.worker_token)
+        case _:
+            raise StoreRefusedError("memory.store must be auto, inprocess, sqlite, remote or postgres")
 
 
 def scope_cap(value: object) -> tuple[int, tuple[str, ...]]:
@@ -64,41 +95,83 @@ def scope_cap(value: object) -> tuple[int, tuple[str, ...]]:
     return DEFAULT_SCOPE_CAP, (f"{rule}; the default {DEFAULT_SCOPE_CAP} is used",)
 
 
-def open_store(choice: Choice, *, directory: Path, ranker: Ranker, now: Callable[[], datetime]) -> MemoryStore:
-    """The chosen store, to be closed by the caller; a durable one keeps its files in ``directory``."""
+async def open_store(
+    choice: Choice, *, directory: Path, ranker: RankerName, now: Callable[[], datetime]
+) -> MemoryStore:
+    """The chosen store, to be closed by the caller; one that keeps files keeps them in ``directory``.
+
+    A database that does not answer becomes a ``LateStore``, which goes on trying; a remote service is first asked
+    when there is something to ask.
+    """
     match choice.kind:
         case StoreKind.NULL:
             return NullStore()
         case StoreKind.INPROCESS:
-            return InProcessStore(ranker=ranker, now=now, cap=choice.cap)
-        case StoreKind.SQLITE | StoreKind.REMOTE:  # What a choice of the remote store warns of.
-            return SqliteStore(directory, ranker=ranker, now=now, cap=choice.cap)
+            return InProcessStore(ranker=RANKERS[ranker], now=now, cap=choice.cap)
+        case StoreKind.SQLITE:
+            return SqliteStore(directory, ranker=RANKERS[ranker], now=now, cap=choice.cap)
+        case StoreKind.POSTGRES:
+            return await _open_postgres(choice, ranker, now)
+        case StoreKind.REMOTE:
+            return await asyncio.to_thread(_open_remote, choice, ranker, now)
 
 
-def _kind(wish: StoreWish) -> tuple[StoreKind, tuple[str, ...]]:
-    match wish.store:
-        case "inprocess":
-            return StoreKind.INPROCESS, ("memory.store is inprocess: a restart forgets everything",)
-        case "sqlite":
-            return StoreKind.SQLITE, ()
-        case "auto" | "remote":
-            return _remote_or_sqlite(wish)
-        case "postgres":
-            raise StoreRefusedError(
-                "memory.store: postgres is not there yet; use auto or sqlite, which keep memory in files"
-            )
-        case _:
-            raise StoreRefusedError("memory.store must be auto, inprocess, sqlite, remote or postgres")
+async def _open_postgres(choice: Choice, ranker: RankerName, now: Callable[[], datetime]) -> MemoryStore:
+    open_postgres = await asyncio.to_thread(_imported)
+
+    async def opened() -> KeepingStore:
+        return await open_postgres(choice.address, ranker=RANKERS[ranker], now=now, cap=choice.cap)
+
+    try:
+        return await opened()
+    except StoreUnavailableError as fault:
+        return LateStore(opened, str(fault))
 
 
-def _remote_or_sqlite(wish: StoreWish) -> tuple[StoreKind, tuple[str, ...]]:
-    if not wish.worker_base_url:
-        missing = ("memory.store is remote but memory.worker.base_url is not set; memory is kept in files here",)
-        return StoreKind.SQLITE, missing if wish.store == "remote" else ()
-    if not wish.has_worker_token:
-        return StoreKind.SQLITE, (
-            f"memory.worker.base_url is set but {wish.worker_token_env} is not; memory is kept in files here",
-        )
-    return StoreKind.REMOTE, (
-        "memory.worker is set, but this version has no client for the remote service yet; memory is kept in files here",
-    )
+def _imported() -> OpenPostgres:
+    """In a thread: the driver is large and reads files."""
+    from memory.stores.postgres import open_postgres
+
+    return open_postgres
+
+
+def _open_remote(choice: Choice, ranker: RankerName, now: Callable[[], datetime]) -> MemoryStore:
+    """In a thread, for what it imports and reads."""
+    from memory.stores.remote import RemoteStore
+    from memory.stores.remote_calls import Service as MemoryService
+
+    return RemoteStore(MemoryService(choice.address, choice.token), ranker=ranker, now=now, cap=choice.cap)
+
+
+def _missing(wish: StoreWish) -> tuple[str, ...]:
+    """Why memory is kept in files although the settings name another place."""
+    if wish.worker_base_url:
+        unset = f"memory.worker.base_url is set but {wish.worker_token_env} is not; memory is kept in files here"
+        return () if wish.worker_token else (unset,)
+    if wish.store == "remote":
+        return ("memory.store is remote but memory.worker.base_url is not set; memory is kept in files here",)
+    if wish.postgres_url:
+        return ("memory.postgres.url is set but memory.store is not postgres; memory is kept in files here",)
+    return ()
+
+
+def _database(wish: StoreWish) -> str:
+    if not wish.postgres_url:
+        raise StoreRefusedError("memory.store is postgres, which needs the database's address as memory.postgres.url")
+    try:
+        address = parsed(wish.postgres_url)
+    except AddressError as fault:
+        raise StoreRefusedError(f"memory.postgres.url: {fault}") from fault
+    if not isinstance(address, Database):
+        raise StoreRefusedError("memory.postgres.url must be postgresql://user:password@host:port/database")
+    return address.url
+
+
+def _service(base_url: str) -> str:
+    try:
+        address = parsed(base_url)
+    except AddressError as fault:
+        raise StoreRefusedError(f"memory.worker.base_url: {fault}") from fault
+    if not isinstance(address, Service):
+        raise StoreRefusedError("memory.worker.base_url must be http://… or https://… of a memory service")
+    return address.url

@@ -19,8 +19,8 @@ from memory.text import storable
 
 CONNECTIONS = 64
 IDLE_CONNECTIONS = 16
-IDLE_S = 120.0
-"""Below what network address translators forget a connection after."""
+IDLE_S = 60.0
+"""Shorter than the service keeps one, and than network address translators remember it."""
 
 
 @dataclass(frozen=True, slots=True)

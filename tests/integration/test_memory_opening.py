@@ -2,8 +2,10 @@
 
 import asyncio
 from pathlib import Path
+from socket import socket
 
 import pytest
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from app.bootstrap_memory import MEMORY_WARNED, open_memory, ranker_of
@@ -11,16 +13,19 @@ from app.clock import SystemClock
 from app.errors import ConfigurationError
 from app.status import BotStatus, span
 from config.loading import load
-from config.settings import Settings
+from config.settings import PostgresSettings, Settings, WorkerSettings
 from memory.ranker import KeywordRanker
 from memory.recall import Recall
 from memory.record import MemoryCandidate
 from memory.relevance import RelevanceRanker
 from memory.scope import Scopes
 from memory.stores.inprocess import InProcessStore
+from memory.stores.late import MEMORY_AWAITED, LateStore
 from memory.stores.null import NullStore
+from memory.stores.remote import RemoteStore
 from memory.stores.sqlite import SqliteStore
 from tests.fakes import ManualClock
+from tests.memory_servers import TOKEN, answer, scripted
 
 ORG = "org:acme"
 BASE = load(environ={}, playground=True)
@@ -67,7 +72,8 @@ async def test_a_cap_that_cannot_be_used_is_told_and_replaced(tmp_path: Path, ca
 @pytest.mark.parametrize(
     ("memory", "sentence"),
     [
-        ({"store": "postgres"}, "postgres is not there yet"),
+        ({"store": "postgres"}, r"memory\.postgres\.url"),
+        ({"worker": WorkerSettings(base_url="https://a:b@c", token=SecretStr("t"))}, r"memory\.worker\.base_url"),
         ({"embedding": "nobody/x"}, "nobody"),
         ({"embedding": "local/no-such-folder"}, "no-such-folder"),
     ],
@@ -78,6 +84,33 @@ async def test_what_is_not_there_ends_the_start_in_a_sentence(
     with pytest.raises(ConfigurationError, match=sentence):
         async with open_memory(settings_with(tmp_path, **memory), {}, SystemClock(), None):
             pass
+
+
+async def test_a_worker_with_its_token_is_where_memory_is_and_compares_words_only(tmp_path: Path) -> None:
+    async with scripted(answer({"records": [], "scores": []})) as remote:
+        worker = WorkerSettings(base_url=remote.service.base_url, token=SecretStr(TOKEN))
+        settings = settings_with(tmp_path, worker=worker, embedding="local/minilm", ranker="keyword")
+        with capture_logs() as lines:
+            async with open_memory(settings, {}, SystemClock(), None) as opened:
+                assert isinstance(opened.store, RemoteStore)
+                assert await _recalled(opened.recall, "which port") == []
+        assert (remote.last.body["ranker"], remote.last.headers["authorization"]) == ("keyword", f"Bearer {TOKEN}")
+    assert ["memory.embedding" in line["reason"] for line in lines if line["event"] == MEMORY_WARNED] == [True]
+    assert TOKEN not in str(lines)
+
+
+async def test_a_database_that_is_down_takes_nothing_but_memory(tmp_path: Path) -> None:
+    """Memory is advice: the bot begins without it, says so once, and goes on trying."""
+    with socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        url = f"postgresql://ada:{TOKEN}@127.0.0.1:{nobody.getsockname()[1]}/memory"
+        settings = settings_with(tmp_path, store="postgres", postgres=PostgresSettings(url=SecretStr(url)))
+        with capture_logs() as lines:
+            async with open_memory(settings, {}, SystemClock(), None) as opened:
+                assert isinstance(opened.store, LateStore)
+                assert (await opened.recall.recall("s", Scopes(ORG), "which port")).is_degraded
+    assert [line["event"] for line in lines if line["log_level"] == "warning"] == [MEMORY_AWAITED]
+    assert TOKEN not in str(lines)
 
 
 def test_the_settings_choose_the_ranker(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ EXAMPLES_ONLY = {
     "defaults.effort",
     "memory.embedding",
     "memory.model",
+    "memory.postgres.url",
     "memory.worker.base_url",
     "access.admins",
     "state.url",

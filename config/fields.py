@@ -1,0 +1,32 @@
+"""The kinds of values that settings take."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+Effort = Literal["low", "medium", "high"]
+ProviderKind = Literal["anthropic", "openai", "offline"]
+
+OrganizationName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+"""A name the operator makes up, of an agent or a provider; lower case, so that a variable can spell it."""
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128)]
+WebAddress = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/?#]+[^\s?#]*$")]
+MODEL_PATTERN = r"^[^\s/]+/\S+$"
+ModelReference = Annotated[str, StringConstraints(pattern=MODEL_PATTERN)]
+"""``<provider>/<model>``; everything after the first slash is the provider's own name of the model."""
+Text = Annotated[str, StringConstraints(min_length=1)]
+Dollars = Annotated[float, Field(ge=0, le=100_000)]
+"""US dollars per million tokens."""
+
+
+def _model_name(name: str) -> str:
+    if re.fullmatch(MODEL_PATTERN, name) is None:
+        raise PydanticCustomError("model_name", "the name must be <provider>/<model>, for example offline/demo")
+    return name
+
+
+ModelName = Annotated[str, AfterValidator(_model_name)]
+"""A ``ModelReference`` as the name of an entry."""
