@@ -69,6 +69,7 @@ def memory_service(settings_of: SettingsOf) -> Callable[..., None]:
             build=__version__,
             ranker=memory.ranker,
             max_records_per_scope=memory.max_records_per_scope,
+            postgres_url=memory.postgres.url.get_secret_value() if memory.postgres.url else None,
         )
         try:
             run_service(wish)

@@ -57,6 +57,7 @@ def _wish(given: argparse.Namespace) -> ServiceWish:
         build=_build(),
         ranker=memory.ranker,
         max_records_per_scope=memory.max_records_per_scope,
+        postgres_url=memory.postgres.url.get_secret_value() if memory.postgres.url else None,
     )
 
 

@@ -11,7 +11,7 @@ import structlog
 from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
-from memory.service.fences import Bearer, Headers, RefusedError, declared_length, has_body, idempotency_key, trace_id
+from memory.service.fences import Bearer, Headers, RefusedError, declared_length, idempotency_key, trace_id
 from memory.service.incoming import GoneError, Incoming
 from memory.service.openapi import document
 from memory.service.operations import OPERATIONS, Done, Operation, WholeStore
@@ -25,7 +25,6 @@ STORE_FAILED = "memory_store_failed"
 EXPORT_BROKEN = "memory_export_broken"
 
 FEATURES = ("memory", "sweep", "restate", "provenance", "standing", "scores", "archive", "idempotency")
-BODY_S = 10.0
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -33,11 +32,9 @@ _log = structlog.stdlib.get_logger(__name__)
 class MemoryService:
     """Over a store, which its opener closes; ``token`` is the one secret, and an empty one lets nobody in."""
 
-    def __init__(self, store: WholeStore, token: str, *, build: str, body_s: float = BODY_S) -> None:
-        """``body_s``: how long the body of a request may take to arrive."""
+    def __init__(self, store: WholeStore, token: str, *, build: str) -> None:
         self._store = store
         self._bearer = Bearer(token)
-        self._body_s = body_s
         self._pages = {
             "/healthz": to_json({"ok": True, "build": build, "features": FEATURES}),
             "/openapi.json": to_json(document(build)),
@@ -58,7 +55,7 @@ class MemoryService:
             await send_object(send, 200, page)
             return
         started = time.perf_counter()
-        body = Incoming(receive, self._body_s, is_unread=has_body(headers))
+        body = Incoming(receive, headers)
         try:
             done = await self._done(path, method, headers, body)
         except GoneError:
@@ -67,11 +64,12 @@ class MemoryService:
             await self._refuse(send, body, path, refused)
             return
         if done.lines is None:
-            await send_object(send, 200, to_json(done.answer))
+            await send_object(send, 200, done.answer)
         else:
             await self._stream(send, path, done.lines)
         took_ms = round((time.perf_counter() - started) * 1_000, 1)
-        self._log.info(REQUEST_ANSWERED, route=path, **done.noted, took_ms=took_ms, trace=trace_id(headers))
+        note = self._log.info if OPERATIONS[path].is_change else self._log.debug
+        note(REQUEST_ANSWERED, route=path, **done.noted, took_ms=took_ms, trace=trace_id(headers))
 
     async def _done(self, path: str, method: str, headers: Headers, body: Incoming) -> Done:
         """Raises ``RefusedError`` for whatever stands in the way."""

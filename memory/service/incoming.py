@@ -1,40 +1,39 @@
-"""The body of one request, as it arrives."""
-
-import asyncio
+"""The body of one request, as it arrives. How long that may take is up to the server (``protocol``)."""
 
 from starlette.types import Receive
 
-from memory.service.fences import RefusedError
+from memory.service.fences import Headers, RefusedError, has_body
 from memory.service.wire import MOST_BODY_BYTES
 
 
 class GoneError(Exception):
-    """Whoever asked has hung up."""
+    """Whoever asked has hung up, or was cut off."""
 
 
 class Incoming:
-    """A body that is read at most once, within ``deadline_s``; ``is_unread`` as long as something may still come."""
+    """A body that is read at most once."""
 
-    __slots__ = ("_deadline_s", "is_unread", "receive")
+    __slots__ = ("_headers", "_is_read", "receive")
 
-    def __init__(self, receive: Receive, deadline_s: float, *, is_unread: bool) -> None:
+    def __init__(self, receive: Receive, headers: Headers) -> None:
         self.receive = receive
-        self.is_unread = is_unread
-        self._deadline_s = deadline_s
+        self._headers = headers
+        self._is_read = False
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether something of it may still come."""
+        return not self._is_read and has_body(self._headers)
 
     async def content(self) -> bytes:
-        """All of it. Raises ``RefusedError``: 408 when it is too slow, 413 when more comes than was declared."""
-        try:
-            async with asyncio.timeout(self._deadline_s):
-                content, is_whole = await self._part()
-                while not is_whole and len(content) <= MOST_BODY_BYTES:
-                    more, is_whole = await self._part()
-                    content += more
-        except TimeoutError:
-            raise RefusedError(408, "the body took too long") from None
+        """All of it. Raises ``RefusedError`` (413) when more comes than was declared, ``GoneError`` for less."""
+        content, is_whole = await self._part()
+        while not is_whole and len(content) <= MOST_BODY_BYTES:
+            more, is_whole = await self._part()
+            content += more
         if len(content) > MOST_BODY_BYTES:
             raise RefusedError(413, f"the body may have at most {MOST_BODY_BYTES} bytes")
-        self.is_unread = False
+        self._is_read = True
         return content
 
     async def _part(self) -> tuple[bytes, bool]:

@@ -1,11 +1,12 @@
 """What each route does with a checked body: one call of the store, and what to answer and to note of it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic_core import to_json
 
+from memory.record import MemoryRecord
 from memory.service.fences import RefusedError
 from memory.service.reading import read
 from memory.service.requests import (
@@ -25,12 +26,13 @@ from memory.service.requests import (
 from memory.service.wire import (
     MOST_EXPORTED,
     JsonObject,
+    array_of,
     candidate_of,
     lines_of,
     record_of,
-    told_record,
 )
 from memory.store import (
+    Hit,
     KeyReusedError,
     MemoryArchive,
     MemoryStore,
@@ -51,9 +53,9 @@ class WholeStore(MemoryStore, MemoryArchive, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What is answered, and the ids and counts that are noted; ``lines`` follow one by one in place of an object."""
+    """The answer, and the ids and counts that are noted of it; ``lines`` that follow one by one are in its place."""
 
-    answer: JsonObject
+    answer: bytes
     noted: Mapping[str, object] = field(default_factory=dict[str, object])
     lines: AsyncIterator[bytes] | None = None
 
@@ -64,6 +66,8 @@ class Operation(Generic[BodyType]):
 
     body_type: type[BodyType]
     run: Callable[[WholeStore, BodyType, str | None], Awaitable[Done]]
+    is_change: bool = False
+    """Whether it may change what is kept."""
 
     def __call__(self, store: WholeStore, content: bytes, key: str | None) -> Awaitable[Done]:
         """Raises ``RefusedError``, and what the store raises."""
@@ -76,13 +80,14 @@ async def _retrieve(store: WholeStore, body: RetrieveBody, _key: str | None) -> 
     found = await store.retrieve(body.scope_key, query)
     if found.is_degraded:
         raise StoreUnavailableError("the scope could not be looked at")
-    answer: JsonObject = {
-        "records": [told_record(hit.record) for hit in found.hits],
-        "scores": [hit.score for hit in found.hits],
-    }
+    told = [b'{"records":', array_of(hit.record for hit in found.hits), b',"scores":', _numbers(found.hits)]
     if body.standing is not None:
-        answer["standingRecords"] = [told_record(record) for record in found.standing]
-    return Done(answer, {"scope": body.scope_key, "records": len(found.hits)})
+        told += [b',"standingRecords":', array_of(found.standing)]
+    return Done(b"".join([*told, b"}"]), {"scope": body.scope_key, "records": len(found.hits)})
+
+
+def _numbers(hits: Iterable[Hit]) -> bytes:
+    return f"[{','.join([repr(hit.score) for hit in hits])}]".encode()
 
 
 async def _write(store: WholeStore, body: WriteBody, key: str | None) -> Done:
@@ -95,36 +100,40 @@ async def _write(store: WholeStore, body: WriteBody, key: str | None) -> Done:
         raise RefusedError(400, _BEYOND) from None
     noted: JsonObject = {"scope": body.scope_key, "candidates": len(candidates)}
     answer: JsonObject = {"ok": True, **asdict(counts)}
-    return Done(answer, noted | ({"evicted": counts.evicted} if counts.evicted else {}))
+    return _done(answer, noted | ({"evicted": counts.evicted} if counts.evicted else {}))
 
 
 async def _list(store: WholeStore, body: ListBody, _key: str | None) -> Done:
     if body.query is not None and not body.query:
         # A query without a token lists nothing; the port's own default means that none was given.
-        return Done({"records": []}, {"scope": body.scope_key, "records": 0})
+        return _found(body.scope_key, ())
     found = await store.list(body.scope_key, body.limit, query=body.query or "", kind=body.kind, before=body.before)
-    return Done(
-        {"records": [told_record(record) for record in found]}, {"scope": body.scope_key, "records": len(found)}
-    )
+    return _found(body.scope_key, found)
+
+
+def _found(scope_key: str, records: Sequence[MemoryRecord]) -> Done:
+    return Done(b'{"records":' + array_of(records) + b"}", {"scope": scope_key, "records": len(records)})
+
+
+def _done(answer: JsonObject, noted: JsonObject) -> Done:
+    return Done(to_json(answer), noted)
 
 
 async def _get(store: WholeStore, body: GetBody, _key: str | None) -> Done:
     found = await store.get(body.scope_key, body.ids)
-    return Done(
-        {"records": [told_record(record) for record in found]}, {"scope": body.scope_key, "records": len(found)}
-    )
+    return _found(body.scope_key, found)
 
 
 async def _forget(store: WholeStore, body: ForgetBody, _key: str | None) -> Done:
     forgotten = await store.forget(body.scope_key, body.id)
-    return Done({"ok": True, "forgotten": forgotten}, {"scope": body.scope_key, "id": body.id, "forgotten": forgotten})
+    return _done({"ok": True, "forgotten": forgotten}, {"scope": body.scope_key, "id": body.id, "forgotten": forgotten})
 
 
 async def _sweep(store: WholeStore, body: SweepBody, _key: str | None) -> Done:
     ids = await store.sweep(body.scope_key, dry_run=body.dry_run)
     answer: JsonObject = {"ok": True, "swept": len(ids)}
     noted: JsonObject = {"scope": body.scope_key, "swept": len(ids), "dry_run": body.dry_run}
-    return Done(answer | ({"ids": ids} if body.dry_run else {}), noted)
+    return _done(answer | ({"ids": ids} if body.dry_run else {}), noted)
 
 
 async def _erase(store: WholeStore, body: EraseBody, _key: str | None) -> Done:
@@ -136,7 +145,7 @@ async def _erase(store: WholeStore, body: EraseBody, _key: str | None) -> Done:
         receipt = await store.erase_thread(body.thread_key or "")
         noted = {"thread": body.thread_key}
     counts: JsonObject = {"records": receipt.records, "scopes": receipt.scopes}
-    return Done({"ok": True} | counts, noted | counts)
+    return _done({"ok": True} | counts, noted | counts)
 
 
 async def _import(store: WholeStore, body: ImportBody, _key: str | None) -> Done:
@@ -147,25 +156,25 @@ async def _import(store: WholeStore, body: ImportBody, _key: str | None) -> Done
         raise RefusedError(409, "the scope has the words of a record under another id") from None
     except ValueError:
         raise RefusedError(400, _BEYOND) from None
-    return Done({"ok": True, "changed": changed}, {"scope": body.scope_key, "changed": changed})
+    return _done({"ok": True, "changed": changed}, {"scope": body.scope_key, "changed": changed})
 
 
 async def _scopes(store: WholeStore, body: ScopesBody, _key: str | None) -> Done:
     keys = await store.scope_keys(body.limit, after=body.after)
-    return Done({"scopes": keys}, {"scopes": len(keys)})
+    return _done({"scopes": keys}, {"scopes": len(keys)})
 
 
 async def _stats(store: WholeStore, body: StatsBody, _key: str | None) -> Done:
     stats = await store.stats(body.scope_key)
     counts = {str(status): count for status, count in stats.records.items()}
-    return Done({"scopes": stats.scopes, "records": counts}, {"scope": body.scope_key, "scopes": stats.scopes})
+    return _done({"scopes": stats.scopes, "records": counts}, {"scope": body.scope_key, "scopes": stats.scopes})
 
 
 async def _export(store: WholeStore, body: ExportBody, _key: str | None) -> Done:
     """Reads the first part before it answers, so that a store that cannot be read is told by the status."""
     lines = _lines(store, body)
     first = await anext(lines)
-    return Done({}, {"scope": body.scope_key}, _with_first(first, lines))
+    return Done(b"", {"scope": body.scope_key}, _with_first(first, lines))
 
 
 async def _with_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -199,14 +208,14 @@ async def _scope_keys(store: WholeStore, named: str | None) -> AsyncIterator[str
 
 OPERATIONS: Mapping[str, Operation[Any]] = {
     "/retrieve": Operation(RetrieveBody, _retrieve),
-    "/write": Operation(WriteBody, _write),
+    "/write": Operation(WriteBody, _write, is_change=True),
     "/list": Operation(ListBody, _list),
     "/get": Operation(GetBody, _get),
-    "/forget": Operation(ForgetBody, _forget),
-    "/sweep": Operation(SweepBody, _sweep),
-    "/erase": Operation(EraseBody, _erase),
+    "/forget": Operation(ForgetBody, _forget, is_change=True),
+    "/sweep": Operation(SweepBody, _sweep, is_change=True),
+    "/erase": Operation(EraseBody, _erase, is_change=True),
     "/export": Operation(ExportBody, _export),
-    "/import": Operation(ImportBody, _import),
+    "/import": Operation(ImportBody, _import, is_change=True),
     "/scopes": Operation(ScopesBody, _scopes),
     "/stats": Operation(StatsBody, _stats),
 }

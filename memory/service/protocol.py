@@ -1,6 +1,6 @@
-"""How the service reads HTTP: uvicorn's own protocol, with a deadline for heads, bounds, and answers in JSON.
+"""How the service reads HTTP: uvicorn's own protocol, with a deadline for requests, bounds, and answers in JSON.
 
-Uvicorn waits for a head as long as somebody keeps sending one, and its parser refuses a Content-Length that is no
+Uvicorn waits for a request as long as somebody keeps sending it, and its parser refuses a Content-Length that is no
 number before the application can say what is wrong with it.
 """
 
@@ -29,8 +29,8 @@ _UNSAID = b"\r\ntransfer-encoding: chunked"
 class HttpBounds:
     """What the server takes from whoever connects."""
 
-    head_s: float = 10.0
-    """How long a connection may take to send a head."""
+    request_s: float = 10.0
+    """How long a request may take to arrive, head and body."""
     head_bytes: int = 32_768
     connections: int = 4_096
     """Beyond this many, requests are answered with 503; beyond twice as many, connections are cut."""
@@ -57,7 +57,8 @@ class BoundedProtocol(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self._head_timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_arriving = True
         self._is_in_head = True
         self._head = b""
         """What has arrived of a head that is not whole."""
@@ -71,14 +72,14 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.connections) > 2 * self.bounds.connections:
             transport.abort()
             return
-        self._head_timer = self.loop.call_later(self.bounds.head_s, self._give_up)
+        self._timer = self.loop.call_later(self.bounds.request_s, self._give_up)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
-        self._is_in_head = True
+        self._is_arriving = self._is_in_head = True
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
@@ -86,6 +87,10 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.connections) > self.bounds.connections:
             self.app = overloaded
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._is_arriving = False
+        super().on_message_complete()
 
     def data_received(self, data: bytes) -> None:
         if self._is_deaf:
@@ -97,7 +102,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._read_mended()
         else:
             self._read(data)
-        self._mind_the_head(data)
+        self._mind_the_rest(data)
 
     def _read(self, data: bytes) -> None:
         try:
@@ -142,31 +147,34 @@ class BoundedProtocol(HttpToolsProtocol):
         else:
             self._hear_no_more()
 
-    def _mind_the_head(self, data: bytes) -> None:
-        """Bound what is still to come of a head, by time and by size."""
-        if not self._is_in_head:
+    def _mind_the_rest(self, data: bytes) -> None:
+        """Bound what is still to come of a request, by time, and of its head by size."""
+        if not self._is_arriving or self._is_deaf:
             self._head = b""
             self._stop_timer()
             return
-        if self._is_deaf:
-            return
-        self._head = self._head or data
+        self._head = (self._head or data) if self._is_in_head else b""
         if len(self._head) > self.bounds.head_bytes:
             self._answer(431, "the head is too long")
-        elif self._head_timer is None:
-            self._head_timer = self.loop.call_later(self.bounds.head_s, self._give_up)
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self.bounds.request_s, self._give_up)
 
     def _give_up(self) -> None:
-        self._head_timer = None
-        if self._head:
-            self._answer(408, "the head took too long")
-        else:
+        self._timer = None
+        if self._is_in_head and not self._head:
             self.transport.close()
+        elif self._is_in_head or self.cycle.response_started:
+            self._answer(408, "the request took too long")
+        else:
+            # The application waits for the rest, and is told that nobody is there any more.
+            self._say(408, "the request took too long")
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def _stop_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def send_400_response(self, msg: str) -> None:
         self._answer(400, msg)
@@ -175,7 +183,10 @@ class BoundedProtocol(HttpToolsProtocol):
         """Without the application, and for the last time on this connection."""
         if self._is_answering():
             self._hear_no_more()
-            return
+        else:
+            self._say(status, reason)
+
+    def _say(self, status: int, reason: str) -> None:
         self._is_deaf = True
         content = to_json({"error": reason})
         self.transport.write(

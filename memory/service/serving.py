@@ -60,9 +60,9 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def serve(service: ASGIApp, listener: socket.socket) -> None:
+async def serve(service: ASGIApp, listener: socket.socket, *, request_s: float = 10.0) -> None:
     """Serve until SIGINT or SIGTERM; requests that are under way then are answered first, within ``DRAIN_S``."""
-    server = _Server(_config(service, _bounds()))
+    server = _Server(_config(service, _bounds(request_s)))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.stop)
@@ -98,14 +98,14 @@ def _config(service: ASGIApp, bounds: HttpBounds) -> uvicorn.Config:
     )
 
 
-def _bounds() -> HttpBounds:
+def _bounds(request_s: float) -> HttpBounds:
     """Every connection is an open file, and the usual allowance of 1,024 is a small one: take what there is."""
     wanted = 2 * DEFAULT_HTTP_BOUNDS.connections + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    return replace(DEFAULT_HTTP_BOUNDS, connections=max(1, (most - _SPARE_FILES) // 2))
+    return replace(DEFAULT_HTTP_BOUNDS, request_s=request_s, connections=max(1, (most - _SPARE_FILES) // 2))
 
 
 def _settle() -> None:

@@ -3,7 +3,7 @@
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -14,8 +14,8 @@ from memory.rankers import RANKERS
 from memory.service.asgi import MemoryService
 from memory.service.operations import WholeStore
 from memory.service.serving import listen, run, serve
-from memory.store import RankerName
-from memory.stores.opening import scope_cap
+from memory.store import RankerName, StoreUnavailableError
+from memory.stores.opening import Choice, StoreKind, StoreRefusedError, StoreWish, choose
 from memory.stores.sqlite import SqliteStore
 
 SERVICE_WARNED = "memory_service_warned"
@@ -37,12 +37,14 @@ class ServiceWish:
     port: int
     data_dir: Path
     store: ServedStore
-    token: str | None
+    token: str | None = field(repr=False)
     build: str
     token_env: str = "MEMORY_TOKEN"  # noqa: S105 - the name of a variable
     ranker: RankerName = "relevance"
     max_records_per_scope: object = 500
-    postgres_url: str | None = None
+    postgres_url: str | None = field(default=None, repr=False)
+    request_s: float = 10.0
+    """How long a request may take to arrive."""
 
 
 def run_service(wish: ServiceWish) -> None:
@@ -55,24 +57,54 @@ def run_service(wish: ServiceWish) -> None:
 
 async def _serve(wish: ServiceWish, token: str, listener: socket.socket) -> None:
     async with _opened(wish) as store:
-        await serve(MemoryService(store, token, build=wish.build), listener)
+        await serve(MemoryService(store, token, build=wish.build), listener, request_s=wish.request_s)
 
 
 @asynccontextmanager
 async def _opened(wish: ServiceWish) -> AsyncGenerator[WholeStore]:
     """The store, closed when the context ends: what was used is written down then."""
-    cap, warnings = scope_cap(wish.max_records_per_scope)
-    for warning in warnings:
+    choice = _choice(wish)
+    for warning in choice.warnings:
         _log.warning(SERVICE_WARNED, reason=warning)
-    ranker = RANKERS[wish.ranker]
-    if wish.store == "sqlite":
-        store = SqliteStore(_folder(wish), ranker=ranker, now=_now, cap=cap)
-        try:
-            yield store
-        finally:
-            await store.aclose()
-        return
-    raise ServiceRefusedError("postgres is being built")
+    store = await (_postgres(wish, choice) if choice.kind is StoreKind.POSTGRES else _sqlite(wish, choice))
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+def _choice(wish: ServiceWish) -> Choice:
+    try:
+        return choose(
+            StoreWish(
+                enabled=True,
+                store=wish.store,
+                postgres_url=wish.postgres_url,
+                max_records_per_scope=wish.max_records_per_scope,
+            )
+        )
+    except StoreRefusedError as fault:
+        raise ServiceRefusedError(str(fault)) from fault
+
+
+async def _sqlite(wish: ServiceWish, choice: Choice) -> WholeStore:
+    """In the same folder as a bot's, so that either can follow the other."""
+    folder = wish.data_dir / "memory"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as fault:
+        raise ServiceRefusedError(f"{folder} cannot be used ({fault.strerror}); choose another --data-dir") from fault
+    return SqliteStore(folder, ranker=RANKERS[wish.ranker], now=_now, cap=choice.cap)
+
+
+async def _postgres(wish: ServiceWish, choice: Choice) -> WholeStore:
+    """Its driver is imported only where it is used."""
+    from memory.stores.postgres import open_postgres
+
+    try:
+        return await open_postgres(choice.address, ranker=RANKERS[wish.ranker], now=_now, cap=choice.cap)
+    except StoreUnavailableError as fault:
+        raise ServiceRefusedError(str(fault)) from fault
 
 
 def _token(wish: ServiceWish) -> str:
@@ -90,16 +122,6 @@ def _listener(wish: ServiceWish) -> socket.socket:
         raise ServiceRefusedError(
             f"cannot listen on {wish.host}:{wish.port} ({fault.strerror}); choose another --host or --port"
         ) from fault
-
-
-def _folder(wish: ServiceWish) -> Path:
-    """The same one as a bot's, so that either can follow the other."""
-    folder = wish.data_dir / "memory"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as fault:
-        raise ServiceRefusedError(f"{folder} cannot be used ({fault.strerror}); choose another --data-dir") from fault
-    return folder
 
 
 def _now() -> datetime:
