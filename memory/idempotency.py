@@ -27,6 +27,12 @@ def digest_of(candidates: Sequence[MemoryCandidate]) -> bytes:
     return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+def key_of(run_id: str, scope_key: str, candidates: Sequence[MemoryCandidate]) -> str:
+    """The same for the same batch of the same run, today and after a restart; tells nothing of it."""
+    run = f"{run_id}\n{scope_key}\n".encode("utf-8", "surrogatepass")
+    return f"run-{blake2b(run + digest_of(candidates), digest_size=16).hexdigest()}"
+
+
 def earlier_counts(applied: Applied | None, digest: bytes, now: datetime) -> WriteCounts | None:
     """What the batch was answered when it came first; ``None`` when it is new. Raises ``KeyReusedError``."""
     if applied is None or now - applied.at > KEPT:

@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Protocol
 
 import structlog
+from structlog.contextvars import bound_contextvars
 
 from memory.existing import Existence, Existing
 from memory.extracted import Answer, Unusable, read_answer
 from memory.extraction import Prompt, prompt_of, recent
 from memory.grounding import ground_of
+from memory.idempotency import key_of
 from memory.learning import Known, Plan, Rules, plan_learning, recalled_among
 from memory.occasion import unfit
 from memory.outcome import Batch, Ending, Outcome, Remembered
@@ -81,14 +83,16 @@ class Reflector:
 
     async def reflect(self, turn: FinishedTurn) -> Outcome:
         """Learn from ``turn``. Ends in one line of the log, with counts and reasons and no words."""
-        outcome = await self._reflected(turn)
-        _tell(turn.run_id, outcome)
+        with bound_contextvars(reference=turn.run_id):
+            outcome = await self._reflected(turn)
+            _tell(turn.run_id, outcome)
         return outcome
 
     async def write_again(self, turn: FinishedTurn, unwritten: Sequence[Batch]) -> Outcome:
         """Write what an earlier look at ``turn`` could not. Asks no model, and ends in one line of the log too."""
-        outcome = await self._written(turn.run_id, unwritten)
-        _tell(turn.run_id, outcome)
+        with bound_contextvars(reference=turn.run_id):
+            outcome = await self._written(turn.run_id, unwritten)
+            _tell(turn.run_id, outcome)
         return outcome
 
     async def _reflected(self, turn: FinishedTurn) -> Outcome:
@@ -137,12 +141,16 @@ class Reflector:
         return extracted.offered, plan_learning(extracted, known, self._rules)
 
     async def _written(self, run_id: str, batches: Sequence[Batch]) -> Outcome:
-        """Each scope by itself: one that cannot be written takes nothing from the others."""
+        """Each scope by itself: one that cannot be written takes nothing from the others.
+
+        Its key makes a batch count once whose first writing has ended without anybody knowing how.
+        """
         remembered: list[Remembered] = []
         unwritten: list[Batch] = []
         for batch in batches:
             try:
-                counts = await self._store.write(batch.scope_key, batch.candidates)
+                key = key_of(run_id, batch.scope_key, batch.candidates)
+                counts = await self._store.write(batch.scope_key, batch.candidates, idempotency_key=key)
             except StoreUnavailableError:
                 unwritten.append(batch)
             else:

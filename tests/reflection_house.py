@@ -123,11 +123,11 @@ class Faulty(InProcessStore):
         self.unreadable = unreadable or set()
         self.batches: list[str] = []
 
-    async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate]) -> WriteCounts:
+    async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate], **more: Any) -> WriteCounts:
         if scope_key in self.unwritable:
             raise StoreUnavailableError("down")
         self.batches.append(scope_key)
-        return await super().write(scope_key, candidates)
+        return await super().write(scope_key, candidates, **more)
 
     async def list(self, scope_key: str, limit: int, **narrowing: Any) -> Sequence[MemoryRecord]:
         if scope_key in self.unreadable:

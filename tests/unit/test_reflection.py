@@ -5,15 +5,17 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import structlog
+from pydantic import TypeAdapter
 
 from memory.extracted import Answer
 from memory.outcome import Batch, Ending, Outcome
 from memory.record import MemoryCandidate, WriteCounts
 from memory.reflector import REFLECTION_FINISHED, UNREADABLE, ExtractionError
-from memory.store import MemoryStore, Query
+from memory.store import MemoryStore, Query, StoreUnavailableError
 from tests.memory_records import SHELVES, Shelf, fact, kept
 from tests.reflection_house import (
     CHANNEL,
@@ -50,6 +52,45 @@ PRIVATE_KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{KEY_BODY}\n{KEY_BODY[::-1]}\n-
 async def shelf_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[MemoryStore]:
     async with Shelf(request.param, tmp_path).open() as store:
         yield store
+
+
+class Unheard:
+    """A store over another one whose answer to the first write gets lost on the way."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self._is_heard = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate], **more: Any) -> WriteCounts:
+        counts = await self._store.write(scope_key, candidates, **more)
+        if not self._is_heard:
+            self._is_heard = True
+            raise StoreUnavailableError("no answer")
+        return counts
+
+
+async def test_a_write_that_nobody_heard_of_counts_once_when_it_is_tried_again(shelf_store: MemoryStore) -> None:
+    """From the state database, after a restart, too: the key depends on the run, the scope and the batch alone."""
+    turn, unheard = a_turn(WORDS), cast("MemoryStore", Unheard(shelf_store))
+    outcome = await a_reflector(unheard, Scripted([answer_of(ARGO)])).reflect(turn)
+    assert (outcome.ending, outcome.learned) == (Ending.FAILED, 0)
+    stored = TypeAdapter(tuple[Batch, ...])
+    unwritten = stored.validate_json(stored.dump_json(outcome.unwritten))
+    later = await a_reflector(unheard, Scripted([""])).write_again(turn, unwritten)
+    assert (later.ending, later.learned, later.restated) == (Ending.WRITTEN, 1, 0)
+    [only] = await kept(shelf_store, ORG)
+    assert (only.use_count, later.remembered[0].record_ids) == (0, (only.id,))
+
+
+async def test_each_batch_of_each_run_has_a_key_of_its_own(shelf_store: MemoryStore) -> None:
+    for run in ("run-1", "run-2"):
+        outcome = await a_reflector(shelf_store, Scripted([answer_of(ARGO)])).reflect(a_turn(WORDS, run_id=run))
+        assert outcome.ending is Ending.WRITTEN
+    [only] = await kept(shelf_store, ORG)
+    assert only.use_count == 1
 
 
 async def test_the_offline_model_teaches_every_store_what_people_said(shelf_store: MemoryStore) -> None:
@@ -354,8 +395,8 @@ async def test_what_others_write_meanwhile_is_not_taken_for_the_turns_own() -> N
     known = MemoryCandidate("fact", "known", THREAD, source_run_id="run-2")
 
     class Busy(Faulty):
-        async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate]) -> WriteCounts:
-            counts = await super().write(scope_key, candidates)
+        async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate], **more: Any) -> WriteCounts:
+            counts = await super().write(scope_key, candidates, **more)
             await self.forget(ORG, f"mem:{ORG}:0")
             await super().write(ORG, [known])
             return counts
