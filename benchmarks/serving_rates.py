@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from random import Random
 
 from benchmarks.children import BenchmarkError
@@ -12,7 +13,7 @@ from benchmarks.figures import Floor, median, ms, percentile
 from benchmarks.made_up_words import made_up_words
 from benchmarks.serving_load import Loaded, loaded
 from benchmarks.serving_questions import LIMIT, NEW_RECORDS, batches, candidates, questions
-from benchmarks.serving_services import Place, Server, bare_server, memory_server
+from benchmarks.serving_services import Database, Files, Place, Server, bare_server, memory_server
 from benchmarks.tables import Table
 
 OF_BARE = Floor(0.5)
@@ -73,9 +74,12 @@ class _Side:
     count: int
 
 
-def run(places: Mapping[str, Place], scale: Scale) -> Generator[Table]:
-    """``places`` by the name of what keeps them; they are filled first."""
+def run(folder: Path, postgres: str | None, scale: Scale) -> Generator[Table]:
+    """``folder`` and the database at ``postgres`` are empty."""
     words = made_up_words(Random(1))
+    places: dict[str, Place] = {WITH_AIM: Files(folder)}
+    if postgres is not None:
+        places["PostgreSQL"] = Database(postgres)
     for place in places.values():
         asyncio.run(fill(place, words))
     with ExitStack() as stack:

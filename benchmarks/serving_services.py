@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -43,6 +44,9 @@ class Files:
         finally:
             await store.aclose()
 
+    def size_bytes(self) -> int:
+        return sum(each.stat().st_size for each in self.folder.rglob("*") if each.is_file())
+
 
 @dataclass(frozen=True, slots=True)
 class Database:
@@ -57,6 +61,11 @@ class Database:
             yield store
         finally:
             await store.aclose()
+
+    def size_bytes(self) -> int:
+        with psycopg.connect(self.url) as connection:
+            row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        return 0 if row is None else int(row[0])
 
 
 Place = Files | Database

@@ -6,11 +6,13 @@ from random import Random
 
 import pytest
 
-from benchmarks import serving_rates
+from benchmarks import serving_first_text, serving_rates, serving_scopes
 from benchmarks.made_up_words import QUESTION_WORDS, made_up_words, sentence
+from benchmarks.serving_first_text import Memory
 from benchmarks.serving_load import Loaded, post
 from benchmarks.serving_questions import LIMIT, NEW_RECORDS, batches, questions
 from benchmarks.serving_rates import BARE, Kind, Round, Route
+from benchmarks.serving_scopes import Visits
 from benchmarks.tables import render
 from memory.service.requests import RetrieveBody, WriteBody
 
@@ -82,3 +84,42 @@ def test_some_words_are_said_far_more_often_than_others() -> None:
     said = sentence(words, random, 1_000).split()
     assert said.count(words[0]) > 5 * said.count(words[10])
     assert set(said) <= set(words)
+
+
+def visits(few_s: float, many_s: float) -> Visits:
+    """The last round is a disturbed one."""
+    return Visits([[few_s] * 100] * 2 + [[0.001] * 100], [[many_s] * 100] * 2 + [[9.0] * 100])
+
+
+def test_many_scopes_are_judged_by_the_median_round() -> None:
+    scale = serving_scopes.Scale(10_000, 1, 3, 100)
+    measured = {"SQLite": visits(0.010, 0.013), "PostgreSQL": visits(0.010, 0.014)}
+    rows = serving_scopes.table(measured, dict.fromkeys(measured, 2_000_000), scale).rows
+    assert rows == [
+        ("SQLite: p50", "10.0 ms", "13.0 ms", "1.30x", ""),
+        ("SQLite: p99", "10.0 ms", "13.0 ms", "1.30x", "met (aim <= 1.3)"),
+        ("PostgreSQL: p50", "10.0 ms", "14.0 ms", "1.40x", ""),
+        ("PostgreSQL: p99", "10.0 ms", "14.0 ms", "1.40x", "MISSED (aim <= 1.3)"),
+    ]
+
+
+@pytest.mark.parametrize(("scopes", "is_told"), [(serving_scopes.FULL.scopes, False), (300, True)])
+def test_fewer_scopes_than_the_aim_is_about_are_told(*, scopes: int, is_told: bool) -> None:
+    scale = serving_scopes.Scale(scopes, 1, 1, 100)
+    text = render(serving_scopes.table({"SQLite": visits(0.01, 0.01)}, {"SQLite": 1}, scale))
+    assert ("the full size has 10,000 scopes" in text) is is_told
+
+
+def test_what_a_store_can_have_at_hand_is_told() -> None:
+    sizes = {"SQLite": 2_000_000_000, "PostgreSQL": 1}
+    text = render(serving_scopes.table({"SQLite": visits(0.01, 0.01)}, sizes, serving_scopes.FULL))
+    assert "SQLite: 64 files stay open, 64% of the few scopes and 0.6% of the many; 2,000 MB" in text
+    assert "10,000 records stay in the service's memory, 100% of the few scopes and 1.0% of the many" in text
+
+
+@pytest.mark.parametrize(
+    ("remote_s", "verdict"), [(0.0139, "9.9 ms, met (aim < 10 ms)"), (0.0141, "10.1 ms, MISSED (aim < 10 ms)")]
+)
+def test_what_remembering_adds_is_the_difference_of_the_medians(remote_s: float, verdict: str) -> None:
+    times_s = {Memory.NONE: [0.003, 0.004, 0.9], Memory.REMOTE: [0.010, remote_s, 0.020]}
+    assert f"added at the median: {verdict}" in render(serving_first_text.table(times_s))
