@@ -201,7 +201,10 @@ class MemoryArchive(Protocol):
         ...
 
     async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
-        """Records of every status, oldest first by sequence number, behind the number ``after``. No use is counted."""
+        """Records of every status, oldest first by sequence number, behind the number ``after``. No use is counted.
+
+        Fewer than ``limit`` are all there are.
+        """
         ...
 
     async def restore(self, scope_key: str, records: Sequence[MemoryRecord]) -> int:
