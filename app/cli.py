@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from app import __version__
 from app.cli_eval import eval_commands
+from app.cli_memory import for_operators, help_beside, memory_commands
 from app.cli_memory_service import memory_service
 from app.cli_state import state_commands
 from app.errors import ConfigurationError, StateError
@@ -64,12 +65,13 @@ def _carry_out(arguments: Sequence[str]) -> object:
     """The exit status of one of the commands below or, for a first word that is none of them, of the registry's."""
     command, first = typer.main.get_command(application), arguments[0] if arguments else "-"
     is_option = first.startswith("-") and not first.startswith("--config")
-    if isinstance(command, TyperGroup) and first not in command.commands and not is_option:
+    is_known = isinstance(command, TyperGroup) and first in command.commands and first != "memory"
+    if not is_known and not is_option:
         from app.bootstrap_commands import groups
         from app.cli_commands import after_config
 
         config, words = after_config(arguments)
-        if words and words[0] in groups():
+        if words and words[0] in groups() and not for_operators(words):
             return _run_registered(config, words)
     return command.main(list(arguments), prog_name="switchboard", standalone_mode=False)
 
@@ -79,7 +81,9 @@ def _run_registered(config: Path | None, words: Sequence[str]) -> int:
     from app.cli_commands import Streams, run_command
 
     settings = _settings(config, stream=sys.stderr, slack=False)
-    return asyncio.run(run_command(words, lambda: open_registry(settings), Streams(sys.stdout, sys.stderr)))
+    status = asyncio.run(run_command(words, lambda: open_registry(settings), Streams(sys.stdout, sys.stderr)))
+    typer.echo(help_beside(words), nl=False)
+    return status
 
 
 def startup_faults(error: BaseException) -> list[str] | None:
@@ -273,5 +277,6 @@ async def _has_failure(settings: "Settings") -> bool:
 
 
 application.command("memory-service")(memory_service(_settings))
+application.add_typer(memory_commands(_settings))
 application.add_typer(state_commands(_settings))
 application.add_typer(eval_commands(_settings))

@@ -1,0 +1,65 @@
+"""Memory as a whole on its way: from one store to another, or into a new folder that is a backup."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from app.bootstrap_moving import open_archive
+from app.moving_report import troubles, verdict
+from memory.addresses import Address, Folder
+from memory.moving import Copied, copy
+from memory.store import StoreUnavailableError
+from memory.stores.backup_folder import new_folder
+from memory.stores.sqlite_backup import Held, back_up, examine
+from memory.verification import Verified, verify
+from memory.walking import Watch
+
+ROUNDS = 3
+"""How often a source that changes meanwhile is copied into a backup."""
+
+
+async def move(source: Address, target: Address, token: str | None, watch: Watch) -> tuple[Copied, Verified]:
+    """Copy, then compare. Raises ``StoreUnavailableError``."""
+    async with AsyncExitStack() as stack:
+        ours = await stack.enter_async_context(open_archive(source, token))
+        theirs = await stack.enter_async_context(open_archive(target, token))
+        await theirs.scope_keys(1)  # Whether they answer at all, and to this token.
+        await ours.scope_keys(1)
+        try:
+            copied = await copy(ours, theirs, watch)
+            return copied, await verify(ours, theirs, copied, watch)
+        except StoreUnavailableError as fault:
+            raise StoreUnavailableError(
+                f"{fault}; what was copied stays, and the same command goes on there"
+            ) from fault
+
+
+def back_up_all(source: Address, parent: Path, token: str | None, watch: Watch, now: datetime) -> tuple[Path, Held]:
+    """A new folder below ``parent``, and what is in it; with faults it is not whole, and named so.
+
+    Raises ``StoreUnavailableError`` and ``OSError``: then there is none.
+    """
+    with new_folder(parent, now) as folder:
+        if isinstance(source, Folder):
+            held = back_up(source.path, folder.path, watch)
+        else:
+            held = asyncio.run(_copied_into(folder.path, source, token, watch))
+        return folder.finish(is_whole=not held.faults), held
+
+
+async def _copied_into(folder: Path, source: Address, token: str | None, watch: Watch) -> Held:
+    """What changes in the source while it is copied is fetched again; what changes all the time may be missing."""
+    copied, verified = await move(source, Folder(folder), token, watch)
+    for _ in range(ROUNDS - 1):
+        if verified.is_whole or not verified.is_settled:
+            break
+        copied, verified = await move(source, Folder(folder), token, watch)
+    held = await asyncio.to_thread(examine, folder, watch)
+    faults = [*held.faults]
+    if not verified.is_settled:
+        faults += [*troubles(copied.troubles, verified.troubles), verdict(verified)]
+    elif not faults and held.records != verified.compared.target:
+        faults.append("the files have not the records that were copied")
+    return replace(held, faults=tuple(faults))
