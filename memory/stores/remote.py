@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from secrets import token_hex
 from typing import Any, TypeVar
 
 import structlog
@@ -18,7 +17,7 @@ from memory.stores import remote_answers as answers
 from memory.stores import remote_archive
 from memory.stores.remote_calls import Call, Service
 from memory.stores.remote_faults import ScopeFaultError, ServiceRestingError
-from memory.stores.remote_questions import is_id, listing, search, text_of
+from memory.stores.remote_questions import is_id, key_of, listing, search, text_of
 from memory.text import forget_words
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -91,7 +90,7 @@ class RemoteStore:
         most = self._cap if cap is None else cap
         if most is not None:
             body["cap"] = most
-        return answers.counts_in(await self._ask(Call("/write", body, key=idempotency_key or token_hex(16))))
+        return answers.counts_in(await self._ask(Call("/write", body, key=key_of(idempotency_key))))
 
     async def list(
         self, scope_key: str, limit: int, *, query: str = "", kind: Kind | None = None, before: int | None = None

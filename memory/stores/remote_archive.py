@@ -11,6 +11,7 @@ from memory.store import Stats, StoreUnavailableError
 from memory.stores.remote_answers import count_in, done, texts_in
 from memory.stores.remote_calls import Call, Service
 from memory.stores.remote_faults import unfit
+from memory.stores.remote_questions import LARGEST_SEQUENCE
 
 MOST_SCOPES = 500
 _ENVELOPE_BYTES = 4_096
@@ -34,8 +35,12 @@ async def scope_keys(service: Service, limit: int, after: str | None) -> list[st
 
 async def records(service: Service, scope_key: str, limit: int, after: int | None) -> list[MemoryRecord]:
     """Raises ``StoreUnavailableError`` for an export that broke off, and for a line that is no record."""
-    body: JsonObject = {"scopeKey": scope_key} if after is None else {"scopeKey": scope_key, "after": after}
-    lines = await service.lines(Call("/export", body, is_read=True), limit) if limit > 0 else []
+    if limit <= 0 or (after is not None and after > LARGEST_SEQUENCE):
+        return []
+    body: JsonObject = {"scopeKey": scope_key}
+    if after is not None and after >= 0:
+        body["after"] = after
+    lines = await service.lines(Call("/export", body, is_read=True), limit)
     found = [record for line in lines if (record := _exported(line)) is not None]
     if len(found) < limit and (not lines or not _is_whole(lines[-1], len(found))):
         raise StoreUnavailableError("the memory service's export broke off")

@@ -79,6 +79,38 @@ async def test_what_a_query_has_more_is_sent() -> None:
     assert found.standing == (standing,)
 
 
+@pytest.mark.parametrize(
+    "vector",
+    [Vector("", (1.0,)), Vector("m" * 201, (1.0,)), Vector("m", ()), Vector("m", (1.0,) * 4_097)]
+    + [Vector("m", (1.0, number)) for number in (float("nan"), float("inf"), -1e39)],
+)
+async def test_a_vector_that_nothing_is_compared_with_is_not_sent(vector: Vector) -> None:
+    async with scripted(answer(told(scores=[]))) as remote:
+        await remote.store.retrieve(ORG, Query("deploys", 8, vector))
+    assert "vector" not in remote.last.body
+
+
+@pytest.mark.parametrize("key", ["", "with space", "ключ", "k" * 201, "line\r\nX-Other: 1", "\ud800"])
+async def test_a_key_that_no_header_may_carry_is_told_by_its_digest(key: str) -> None:
+    async with scripted(answer({"ok": True})) as remote:
+        for _ in range(2):
+            await remote.store.write(ORG, [fact("one")], idempotency_key=key)
+        await remote.store.write(ORG, [fact("one")], idempotency_key=f"{key}.")
+    first, second, other = (each.headers["idempotency-key"] for each in remote.service.asked)
+    assert first == second != other
+    assert len(first) == 32
+
+
+async def test_places_no_record_can_have_are_not_asked_for() -> None:
+    async with scripted(answer(told())) as remote:
+        await remote.store.list(ORG, 9, before=10**18)
+        assert "before" not in remote.last.body
+        assert await remote.store.records(ORG, 9, after=10**18) == []
+        remote.service.play(streamed(b'{"end":true,"records":0}\n'))
+        assert await remote.store.records(ORG, 9, after=-1) == []
+        assert "after" not in remote.last.body
+
+
 async def test_a_search_for_standing_records_alone_finds_nothing_else() -> None:
     async with scripted(answer(told(scores=[]))) as remote:
         await remote.store.retrieve(ORG, Query("deploys", 0, Vector("m", (1.0,)), standing=3))
@@ -374,4 +406,3 @@ async def test_a_closed_store_raises_on_everything_and_closes_twice() -> None:
         ):
             with pytest.raises(StoreUnavailableError):
                 await act()
-
