@@ -13,6 +13,7 @@ from benchmarks.children import BenchmarkError
 
 HOST = "127.0.0.1"
 _OK = 200
+_TOLD_BYTES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class _Connection(asyncio.Protocol):
         self._parser = HttpResponseParser(self)
         self._round: _Round | None = None
         self._sent_s = 0.0
-        self._body_bytes = 0
+        self._body = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride] - a stream's
         self._transport = transport
@@ -123,15 +124,15 @@ class _Connection(asyncio.Protocol):
         self._parser.feed_data(data)
 
     def on_body(self, body: bytes) -> None:
-        self._body_bytes += len(body)
+        self._body += body
 
     def on_message_complete(self) -> None:
         took_s = time.perf_counter() - self._sent_s
         status = self._parser.get_status_code()
         if self._round is None or status != _OK:
-            self._fail(f"a request was answered with status {status}")
+            self._fail(f"a request was answered with status {status}: {self._body[:_TOLD_BYTES].decode()}")
             return
-        requests, body_bytes, self._body_bytes = self._round, self._body_bytes, 0
+        requests, body_bytes, self._body = self._round, len(self._body), b""
         requests.note(took_s, body_bytes)
         self._send()
 

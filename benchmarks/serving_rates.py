@@ -135,10 +135,17 @@ def _measured(sides: Sequence[_Side], scale: Scale) -> Mapping[Kind, Sequence[Ro
         for connections in CONNECTIONS:
             for side in sides:
                 kind = Kind(side.kind_name, side.route, connections)
-                before_s = side.server.cpu_s()
-                done = loaded(side.server.port, side.requests, side.count, connections)
-                rounds.setdefault(kind, []).append(Round(done, side.server.cpu_s() - before_s))
+                rounds.setdefault(kind, []).append(_asked(side, kind))
     return rounds
+
+
+def _asked(side: _Side, kind: Kind) -> Round:
+    before_s = side.server.cpu_s()
+    try:
+        done = loaded(side.server.port, side.requests, side.count, kind.connections)
+    except BenchmarkError as fault:
+        raise BenchmarkError(f"{named(kind)}: {fault}") from fault
+    return Round(done, side.server.cpu_s() - before_s)
 
 
 def table(rounds: Mapping[Kind, Sequence[Round]], body_bytes: int) -> Table:
@@ -165,9 +172,8 @@ def _row(kind: Kind, rounds: Sequence[Round], bare_per_s: float) -> tuple[str, .
     cpu_s = median([done.server_cpu_s / len(done.loaded.times_s) for done in rounds])
     of_bare = _per_s(rounds) / bare_per_s
     has_aim = kind.name == WITH_AIM and kind.route is Route.RETRIEVE
-    at_once = f"{kind.connections} connection{'s' if kind.connections > 1 else ''}"
     return (
-        f"{kind.route}, {at_once}: {kind.name}",
+        named(kind),
         f"{_per_s(rounds):,.0f}",
         ms(percentile(times_s, 50)),
         ms(percentile(times_s, 99)),
@@ -175,6 +181,10 @@ def _row(kind: Kind, rounds: Sequence[Round], bare_per_s: float) -> tuple[str, .
         "" if kind.name == BARE else f"{of_bare:.2f}x",
         OF_BARE.verdict(of_bare) if has_aim else "",
     )
+
+
+def named(kind: Kind) -> str:
+    return f"{kind.route}, {kind.connections} connection{'s' if kind.connections > 1 else ''}: {kind.name}"
 
 
 def _per_s(rounds: Sequence[Round]) -> float:
