@@ -76,8 +76,8 @@ def is_same(one: Address, other: Address) -> bool:
 
 def _database(text: str) -> Database:
     parts = _split(text)
-    # An "@" behind the server's part means that the part ended too early, in the middle of a password.
-    if "@" in f"{parts.path}{parts.query}{parts.fragment}" or parts.fragment:
+    # Another "@", or one behind the server's part, belongs to a password that only looks as if it had ended.
+    if parts.netloc.count("@") > 1 or "@" in f"{parts.path}{parts.query}" or parts.fragment:
         raise AddressError("in a postgresql:// address, @ / ? # of a user's name or password are written as %40 %2F …")
     host, database = parts.netloc.rpartition("@")[2].lower(), parts.path.strip("/")
     # Without a server in its place, the address may name one behind the question mark.

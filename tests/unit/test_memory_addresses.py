@@ -58,6 +58,7 @@ def test_a_service_is_where_it_listens(text: str, url: str) -> None:
         "ftp://bot:SECRET@example.com",
         "sqlite:///data/memory",
         "postgresql+psycopg://bot:SECRET@db/m",
+        "postgresql://bot:SECRE@T@db/m",
         "postgresql://bot:SECRE/T@db/m",
         "postgresql://bot:SECRE?T@db/m",
         "postgresql://bot:SECRE#T@db/m",
