@@ -186,8 +186,8 @@ def ask(
 def doctor(context: typer.Context, config: ConfigOption = None) -> None:
     """Check that everything the bot needs works.
 
-    Looks at the settings, Slack's tokens and scopes, the connection to Slack and every model, and says what to
-    do about what it finds. The exit status is 1 if anything fails.
+    Looks at the settings, Slack's tokens and scopes, the connection to Slack, every model and memory, and says what
+    to do about what it finds. The exit status is 1 if anything fails.
     """
     from app.checks import Check
     from config.faults import SettingsError
@@ -261,14 +261,15 @@ def _report(check: "Check") -> None:
 async def _has_failure(settings: "Settings") -> bool:
     """Report every check as soon as it is known."""
     from app.bootstrap import catalogue_of
-    from app.cli_doctor import probes, slack_access
+    from app.cli_doctor import memory_probe, probes, slack_access
     from app.doctor import examine
 
     catalogue = catalogue_of(settings)
     listen = f"{settings.http.host}:{settings.http.port}"
     failed = False
     try:
-        async for check in examine(slack_access(settings), listen, catalogue, probes(settings)):
+        memory = memory_probe(settings)
+        async for check in examine(slack_access(settings), listen, catalogue, probes(settings), memory):
             _report(check)
             failed = failed or check.level == "fail"
     finally:

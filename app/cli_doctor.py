@@ -1,10 +1,17 @@
 """What `switchboard doctor` looks at, as the settings name it."""
 
-from app.doctor import ModelProbe
+from app.bootstrap_commands import organization_of
+from app.bootstrap_memory import wish_of
+from app.clock import SystemClock
+from app.doctor import MemoryProbe, ModelProbe
 from app.slack.health import SlackAccess
 from config.settings import Effort, Settings
+from memory.scope import ScopeKind, scope_key
+from memory.store import StoreUnavailableError
+from memory.stores.opening import Choice, StoreKind, StoreRefusedError, choose, open_store
 
 _PROBE_WAIT_S = 60.0
+_MEMORIES = {StoreKind.REMOTE: "memory service", StoreKind.POSTGRES: "memory database", StoreKind.SQLITE: "memory"}
 
 
 def slack_access(settings: Settings) -> SlackAccess:
@@ -30,3 +37,39 @@ def probes(settings: Settings) -> list[ModelProbe]:
         for model, effort in wanted.items()
         if model is not None
     ]
+
+
+def memory_probe(settings: Settings) -> MemoryProbe | None:
+    """Where an answer would look for what is remembered; None where nowhere."""
+    try:
+        choice = choose(wish_of(settings))
+    except StoreRefusedError as fault:
+        return MemoryProbe("memory", lambda reason=str(fault): _refused(reason))
+    if choice.kind not in _MEMORIES:
+        return None
+    ask = _ask_database if choice.kind is StoreKind.POSTGRES else _ask_store
+    return MemoryProbe(_MEMORIES[choice.kind], lambda: ask(choice, settings), choice.warnings)
+
+
+async def _refused(reason: str) -> None:
+    raise StoreUnavailableError(reason)
+
+
+async def _ask_store(choice: Choice, settings: Settings) -> None:
+    """For one record of the organisation: it takes the right address and the right token."""
+    folder = settings.data_dir / "memory"
+    store = await open_store(choice, directory=folder, ranker=settings.memory.ranker, now=SystemClock().now)
+    try:
+        await store.list(scope_key(ScopeKind.ORG, organization_of(settings)), 1)
+    finally:
+        await store.aclose()
+
+
+async def _ask_database(choice: Choice, _settings: Settings) -> None:
+    """For nothing: its tables are made when the bot starts, not by looking at it."""
+    from memory.stores.postgres_server import DEFAULT_BOUNDS, Server
+
+    async def nothing(connection: object) -> None:
+        """To be connected is enough."""
+
+    await Server(choice.address, DEFAULT_BOUNDS).alone(nothing, deadline_s=DEFAULT_BOUNDS.connect_s)

@@ -1,7 +1,7 @@
 """`switchboard doctor`: looks at everything the bot depends on and says what to do about what it finds."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,10 +11,12 @@ from app.checks import Check
 from app.errors import ConfigurationError, ModelBusyError, ModelError, ModelKeyError, ModelUnreachableError
 from app.logs import mask
 from app.slack.health import SlackAccess, bot_token_checks, http_check, socket_check
+from memory.store import StoreUnavailableError
 
 _PROBE = Turn("user", "Answer with the word ok.")
 _PROBE_TOKENS = 16
 _REASON_CHARS = 300
+MEMORY_WAIT_S = 15.0
 
 
 class Resolved(Protocol):
@@ -46,8 +48,22 @@ class ModelProbe:
     timeout_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryProbe:
+    """Where memory is kept, to be asked for a single thing."""
+
+    name: str
+    ask: Callable[[], Awaitable[object]]
+    """Raises ``StoreUnavailableError`` or ``ValueError``; their texts say what to do."""
+    warnings: tuple[str, ...] = ()
+
+
 async def examine(
-    slack: SlackAccess, listen: str, models: Models, probes: Sequence[ModelProbe]
+    slack: SlackAccess,
+    listen: str,
+    models: Models,
+    probes: Sequence[ModelProbe],
+    memory: MemoryProbe | None = None,
 ) -> AsyncIterator[Check]:
     """Every check in turn, each as soon as it is known; ``listen`` is where the bot takes HTTP."""
     for check in await bot_token_checks(slack):
@@ -55,6 +71,10 @@ async def examine(
     yield _presentable(await socket_check(slack) if slack.mode == "socket" else http_check(slack, listen))
     for probe in probes:
         yield _presentable(await model_check(models, probe))
+    if memory is not None:
+        for warning in memory.warnings:
+            yield _presentable(Check(memory.name, "warn", warning))
+        yield _presentable(await memory_check(memory))
 
 
 async def model_check(models: Models, probe: ModelProbe) -> Check:
@@ -70,6 +90,18 @@ async def model_check(models: Models, probe: ModelProbe) -> Check:
     except (ModelError, ConfigurationError) as error:
         return Check(name, "fail", _model_advice(error, probe))
     return Check(name, "ok", "answers")
+
+
+async def memory_check(probe: MemoryProbe) -> Check:
+    """Whether memory answers. The bot would start without it, and forget."""
+    try:
+        async with asyncio.timeout(MEMORY_WAIT_S):
+            await probe.ask()
+    except TimeoutError:
+        return Check(probe.name, "fail", f"no answer within {MEMORY_WAIT_S:g} s")
+    except (StoreUnavailableError, ValueError) as error:
+        return Check(probe.name, "fail", str(error))
+    return Check(probe.name, "ok", "answers")
 
 
 async def _ask(resolved: Resolved, effort: Effort | None) -> None:

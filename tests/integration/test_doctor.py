@@ -1,16 +1,19 @@
 """The doctor: what it says about models and about everything together, and how the command ends."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from app.agents.providers.base import Completed, ModelEvent, ModelProvider, ModelRequest, StopReason, TextDelta, Usage
 from app.agents.providers.catalogue import Catalogue, ProviderSpec
 from app.checks import Check
-from app.doctor import ModelProbe, examine, model_check
+from app.cli_doctor import memory_probe
+from app.doctor import MemoryProbe, ModelProbe, examine, memory_check, model_check
 from app.errors import (
     ConfigurationError,
     ModelBusyError,
@@ -18,8 +21,14 @@ from app.errors import (
     ModelRejectedError,
     ModelUnreachableError,
 )
+from config.loading import load
+from config.settings import PostgresSettings, WorkerSettings
+from memory.store import StoreUnavailableError
 from tests.command_runs import switchboard
+from tests.memory_servers import TOKEN, refusal, scripted
 from tests.small_slack import APP_TOKEN, BOT_TOKEN, SmallSlack, access, open_small_slack
+
+BASE = load(environ={}, playground=True)
 
 
 @pytest.fixture
@@ -203,3 +212,71 @@ async def test_faulty_settings_are_the_commands_first_finding(slack: SmallSlack,
     assert status == 1
     assert levels(output) == {"settings": "fail", "the rest": "warn"}
     assert slack.calls == []
+
+
+async def answering() -> None:
+    """Memory is there."""
+
+
+@pytest.mark.parametrize("fault", [StoreUnavailableError("check the token"), ValueError("check the token")])
+async def test_a_memory_that_cannot_be_asked_is_told_with_what_to_do(fault: Exception) -> None:
+    async def failing() -> None:
+        raise fault
+
+    assert await memory_check(MemoryProbe("memory service", answering)) == Check("memory service", "ok", "answers")
+    assert await memory_check(MemoryProbe("memory", failing)) == Check("memory", "fail", "check the token")
+
+
+async def test_what_memory_is_warned_of_is_told_before_it_is_asked(slack: SmallSlack) -> None:
+    memory = MemoryProbe("memory", answering, ("a restart forgets everything",))
+    over_http = access(slack.address, secret="s3cret")
+    async with deadline():
+        checks = [check async for check in examine(over_http, "127.0.0.1:1", Models(Model()), [], memory)]
+    assert [(check.name, check.level) for check in checks[-2:]] == [("memory", "warn"), ("memory", "ok")]
+
+
+@pytest.mark.parametrize(
+    ("memory", "name", "text"),
+    [
+        ({"store": "postgres"}, "memory", r"memory\.postgres\.url"),
+        ({"store": "remote"}, "memory", None),
+        ({"store": "sqlite"}, "memory", None),
+        (
+            {"worker": WorkerSettings(base_url="http://127.0.0.1:1", token=SecretStr(TOKEN))},
+            "memory service",
+            "reached",
+        ),
+        (
+            {"store": "postgres", "postgres": PostgresSettings(url=SecretStr(f"postgresql://a:{TOKEN}@127.0.0.1:1/m"))},
+            "memory database",
+            "127.0.0.1",
+        ),
+    ],
+)
+async def test_memory_is_looked_for_where_the_settings_say(
+    tmp_path: Path, memory: dict[str, object], name: str, text: str | None
+) -> None:
+    changed = BASE.memory.model_copy(update={"enabled": True, "store": "auto", **memory})
+    found = memory_probe(BASE.model_copy(update={"data_dir": tmp_path, "organization": "acme", "memory": changed}))
+    assert found is not None
+    assert found.name == name
+    async with deadline():
+        check = await memory_check(found)
+    assert check.level == ("ok" if text is None else "fail")
+    assert re.search(text or "answers", check.text)
+    assert TOKEN not in check.text
+
+
+@pytest.mark.parametrize("memory", [{}, {"enabled": True, "store": "inprocess"}])
+def test_a_memory_that_is_nowhere_is_not_looked_for(memory: dict[str, object]) -> None:
+    assert memory_probe(BASE.model_copy(update={"memory": BASE.memory.model_copy(update=memory)})) is None
+
+
+async def test_the_command_asks_the_memory_service_with_its_token(slack: SmallSlack, tmp_path: Path) -> None:
+    async with scripted(refusal(401)) as remote:
+        given = {"SWITCHBOARD_MEMORY__WORKER__BASE_URL": remote.service.base_url, "MEMORY_TOKEN": TOKEN}
+        status, output = await doctor_command(slack, tmp_path, SWITCHBOARD_MEMORY__ENABLED="true", **given)
+        assert (status, levels(output)["memory service"]) == (1, "fail")
+        assert remote.last.headers["authorization"] == f"Bearer {TOKEN}"
+    assert "memory.worker.token_env" in output
+    assert TOKEN not in output
