@@ -40,6 +40,10 @@ class Pool(Sequence[MemoryRecord]):
         """Put ``record`` in the place of what it was before a use, which changes none of its words."""
         self._records[self._places[record.id]] = record
 
+    def find(self, record_id: str) -> MemoryRecord | None:
+        place = self._places.get(record_id)
+        return None if place is None else self._records[place]
+
     def standing(self, limit: int) -> list[MemoryRecord]:
         """At most ``limit`` standing records, the last first."""
         return [self._records[place] for place in self._standing[: max(0, limit)]]

@@ -8,7 +8,7 @@ from blockbuster import BlockBuster, blockbuster_ctx
 
 from app.logs import configure
 
-pytest_plugins = ["tests.state_databases"]
+pytest_plugins = ["tests.state_databases", "tests.memory_databases"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,27 +1,35 @@
 """What the tests of the memory stores share: candidates, a clock, and one way to open every store."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from memory.ranker import KeywordRanker, Ranker
 from memory.record import Kind, MemoryCandidate, MemoryRecord
 from memory.relevance import RelevanceRanker
-from memory.store import MemoryArchive, MemoryStore, Query, VectorKeeper
+from memory.store import MemoryArchive, MemoryStore, Query, RankerName, VectorKeeper
 from memory.stores.inprocess import InProcessStore
+from memory.stores.postgres import open_postgres
 from memory.stores.sqlite import SqliteStore
 from memory.stores.sqlite_handles import Bounds
+from tests.memory_databases import MEMORY_DATABASES
+from tests.served_stores import ServedStore
 
 EPOCH = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 ORG = "org:acme"
 USER = "user:slack:U1"
 THREAD = "slack:C1:1.0"
 RANKERS: dict[str, Ranker] = {"keyword": KeywordRanker(), "relevance": RelevanceRanker()}
-SHELVES = [f"{kind}-{ranker}" for kind in ("inprocess", "sqlite") for ranker in RANKERS]
+SERVERLESS_SHELVES = [f"{kind}-{ranker}" for kind in ("inprocess", "sqlite") for ranker in RANKERS]
+SHELVES = [*SERVERLESS_SHELVES, "postgres-relevance", *(f"remote-{ranker}" for ranker in RANKERS)]
+
+LOCAL_SHELVES = [shelf for shelf in SHELVES if not shelf.startswith("remote")]
+"""Where a candidate of this process reaches the store as the object it is."""
 
 
 class VectorStore(MemoryStore, VectorKeeper, MemoryArchive, Protocol):
@@ -56,6 +64,12 @@ class Shelf:
         store: VectorStore
         if store_kind == "inprocess":
             store = InProcessStore(ranker=RANKERS[ranker], now=self.clock.now, cap=cap)
+        elif store_kind == "postgres":
+            url = await asyncio.to_thread(MEMORY_DATABASES.at, self.directory)
+            store = await open_postgres(url, ranker=RANKERS[ranker], now=self.clock.now, cap=cap)
+        elif store_kind == "remote":
+            name = cast("RankerName", ranker)
+            store = ServedStore(self.directory, ranker=name, now=self.clock.now, cap=cap)
         else:
             limits = bounds or Bounds(timeout_s=2.0)
             store = SqliteStore(self.directory, ranker=RANKERS[ranker], now=self.clock.now, cap=cap, bounds=limits)

@@ -17,9 +17,9 @@ from memory.rankers import ranker_for
 from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
 from memory.store import EraseReceipt, Query, Retrieved, Stats, StoreFullError, StoreUnavailableError
 from memory.stores import sqlite_archive, sqlite_erasing, sqlite_finding, sqlite_vectors, sqlite_writing
+from memory.stores.searches import Listing, Search
 from memory.stores.sqlite_connections import is_full
 from memory.stores.sqlite_files import Lane, ScopeFile, in_lane
-from memory.stores.sqlite_finding import Listing, Search
 from memory.stores.sqlite_handles import DEFAULT_BOUNDS, Bounds, Handles
 from memory.stores.sqlite_writing import Batch
 from memory.text import forget_words, storable

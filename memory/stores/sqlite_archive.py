@@ -7,10 +7,11 @@ from pathlib import Path
 
 from memory.record import MemoryRecord, Status
 from memory.store import RecordConflictError, Stats
+from memory.stores.rows import LARGEST_INTEGER, row_limit
 from memory.stores.sqlite_connections import connect, path_of
 from memory.stores.sqlite_erasing import files_in, shards
 from memory.stores.sqlite_files import ScopeFile
-from memory.stores.sqlite_rows import INSERT_ENTRY, INSERT_RECORD, LARGEST_INTEGER, entry_of, record_of, values_of
+from memory.stores.sqlite_rows import INSERT_ENTRY, INSERT_RECORD, entry_of, record_of, values_of
 from memory.stores.sqlite_schema import scope_key_of, transaction, version
 
 _WHOLE = """SELECT seq, kind, text, keywords, terms, source_thread_key, source_run_id, source_user, author, created_at,
@@ -42,7 +43,7 @@ def records(file: ScopeFile, limit: int, after: int | None) -> list[MemoryRecord
         return []
     rows = connection.execute(
         f"{_WHOLE} WHERE seq > ? ORDER BY seq LIMIT ?",
-        (-1 if after is None else min(max(-1, after), LARGEST_INTEGER), min(max(0, limit), LARGEST_INTEGER)),
+        (-1 if after is None else min(max(-1, after), LARGEST_INTEGER), row_limit(limit)),
     )
     return file.uses.shown_on([_whole(file.scope_key, row) for row in rows.fetchall()])
 

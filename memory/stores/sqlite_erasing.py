@@ -3,9 +3,9 @@
 import sqlite3
 from pathlib import Path
 
+from memory.stores.rows import sequence_in
 from memory.stores.sqlite_connections import COMPANIONS, SUFFIX, companion, connect, sync_directory
 from memory.stores.sqlite_files import ScopeFile
-from memory.stores.sqlite_rows import sequence_in
 from memory.stores.sqlite_schema import scope_key_of, version
 from memory.stores.sqlite_scrubbing import delete_all, delete_by_sequence, delete_by_thread, scrub_if_owed
 

@@ -3,40 +3,19 @@
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from memory.engine import used
-from memory.ranker import Ranker, matches_any
-from memory.record import Kind, MemoryRecord
+from memory.ranker import matches_any
+from memory.record import MemoryRecord
 from memory.store import Hit, Query, Retrieved, Vector
+from memory.stores.rows import LARGEST_INTEGER, row_limit, sequence_in
+from memory.stores.searches import WHOLE_POOL, Listing, Search, candidates_for
 from memory.stores.sqlite_files import ScopeFile
-from memory.stores.sqlite_rows import LARGEST_INTEGER, match_of, record_of, sequence_in
+from memory.stores.sqlite_rows import match_of, record_of
 from memory.stores.sqlite_schema import transaction
 from memory.stores.sqlite_snapshot import Snapshot, data_version, load, vector_table
 from memory.stores.vectors import VectorTable
 from memory.text import query_terms, tokenize
-
-WHOLE_POOL = 2_000
-"""Up to so many active records a search ranks every one of them; beyond, the full-text index chooses."""
-FEWEST_CANDIDATES = 50
-CANDIDATES_PER_HIT = 5
-"""How many candidates the index chooses (specification, section 17)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    query: Query
-    ranker: Ranker
-    now: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    limit: int
-    query: str
-    kind: Kind | None
-    before: int | None
 
 
 def retrieve(file: ScopeFile, search: Search) -> Retrieved:
@@ -80,7 +59,7 @@ def listed(file: ScopeFile, listing: Listing) -> list[MemoryRecord]:
 def _newest_first(file: ScopeFile, connection: sqlite3.Connection, listing: Listing) -> Iterator[MemoryRecord]:
     rows = connection.execute(
         "SELECT * FROM active_records WHERE seq < ? AND (? IS NULL OR kind = ?) ORDER BY seq DESC",
-        (_size(LARGEST_INTEGER if listing.before is None else listing.before), listing.kind, listing.kind),
+        (row_limit(LARGEST_INTEGER if listing.before is None else listing.before), listing.kind, listing.kind),
     )
     try:
         for row in rows:
@@ -108,7 +87,7 @@ def _standing(
     if snapshot is not None:
         return snapshot.pool.standing(limit)
     rows = connection.execute(
-        "SELECT * FROM active_records WHERE is_standing = 1 ORDER BY seq DESC LIMIT ?", (_size(limit),)
+        "SELECT * FROM active_records WHERE is_standing = 1 ORDER BY seq DESC LIMIT ?", (row_limit(limit),)
     )
     return file.uses.shown_on([record_of(file.scope_key, row) for row in rows.fetchall()])
 
@@ -137,13 +116,13 @@ def _candidates(
     file: ScopeFile, connection: sqlite3.Connection, query: Query, similarity: dict[str, float]
 ) -> list[MemoryRecord]:
     """What the index likes best for either ranker's idea of a word, and what lies closest; oldest first."""
-    size = max(FEWEST_CANDIDATES, CANDIDATES_PER_HIT * query.limit)
+    size = candidates_for(query.limit)
     chosen: set[int] = set()
     for column, tokens in (("words", tokenize(query.text)), ("terms", list(query_terms(query.text)))):
         if tokens:
             found = connection.execute(
                 "SELECT rowid FROM records_fts WHERE records_fts MATCH ? ORDER BY rank, rowid DESC LIMIT ?",
-                (match_of(column, tokens), _size(size)),
+                (match_of(column, tokens), row_limit(size)),
             )
             chosen.update(sequence for (sequence,) in found)
     closest = sorted(similarity, key=lambda each: -similarity[each])[:size]
@@ -159,8 +138,3 @@ def _by_sequence(
         (json.dumps(sequences),),
     )
     return file.uses.shown_on([record_of(file.scope_key, row) for row in rows.fetchall()])
-
-
-def _size(limit: int) -> int:
-    """``limit`` as SQLite takes it, to which a negative one would mean any number."""
-    return min(max(0, limit), LARGEST_INTEGER)

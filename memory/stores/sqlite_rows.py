@@ -1,7 +1,6 @@
 """Records as rows of a scope's SQLite file, and back."""
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,10 +8,10 @@ from hashlib import blake2b
 from sys import intern
 from typing import Any, cast
 
-from memory.engine import normalized
 from memory.pool import longest
 from memory.record import Kind, MemoryRecord
 from memory.scope import record_id
+from memory.stores.rows import norm_of
 from memory.text import tokenize
 
 INSERT_RECORD = """INSERT INTO records (
@@ -20,14 +19,12 @@ INSERT_RECORD = """INSERT INTO records (
     last_used_at, use_count, confidence, supersedes, is_standing, status
     ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 INSERT_ENTRY = "INSERT INTO records_fts (rowid, words, terms) VALUES (?, ?, ?)"
-LARGEST_INTEGER = 2**63 - 1
 
 Row = tuple[Any, ...]
 """A row as ``sqlite3`` hands it out: whatever the file holds."""
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_SEQUENCE = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 
 
 def microseconds(at: datetime) -> int:
@@ -91,18 +88,6 @@ def values_of(record: MemoryRecord) -> Row:
 def packed_terms(terms: Iterable[str]) -> str:
     """One a line: no term has a break in it, and lines are read several times as fast as JSON."""
     return "\n".join(sorted(terms))
-
-
-def norm_of(text: str) -> bytes:
-    """The deduplication key as the file has it: a digest, so that no index holds a text."""
-    return blake2b(normalized(text).encode(), digest_size=16).digest()
-
-
-def sequence_in(scope_key: str, text: str) -> int | None:
-    """The sequence number of a record id of this scope; ``None`` for anything else."""
-    prefix = record_id(scope_key, 0)[:-1]
-    number = text.removeprefix(prefix)
-    return int(number) if text.startswith(prefix) and _SEQUENCE.fullmatch(number) else None
 
 
 def entry_of(record: MemoryRecord) -> tuple[int, str, str]:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from memory.record import MemoryRecord
+from memory.stores.rows import row_limit, sequence_in
 from memory.stores.sqlite_files import ScopeFile
-from memory.stores.sqlite_rows import LARGEST_INTEGER, record_of, sequence_in
+from memory.stores.sqlite_rows import record_of
 from memory.stores.sqlite_schema import transaction
 from memory.stores.vectors import packed_alike
 
@@ -17,7 +18,7 @@ def unembedded(file: ScopeFile, model: str, limit: int) -> list[MemoryRecord]:
         "SELECT * FROM active_records AS record"
         " WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE seq = record.seq AND model = ?)"
         " ORDER BY seq DESC LIMIT ?",
-        (model, min(max(0, limit), LARGEST_INTEGER)),
+        (model, row_limit(limit)),
     )
     return file.uses.shown_on([record_of(file.scope_key, row) for row in rows.fetchall()])
 

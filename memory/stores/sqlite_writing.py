@@ -19,6 +19,7 @@ from memory.engine import (
 from memory.gate import tells_status
 from memory.idempotency import KEPT, Applied, digest_of, earlier_counts
 from memory.record import MemoryCandidate, MemoryRecord, Status, WriteCounts
+from memory.stores.rows import norm_of, sequence_in
 from memory.stores.sqlite_files import ScopeFile
 from memory.stores.sqlite_rows import (
     INSERT_ENTRY,
@@ -26,9 +27,7 @@ from memory.stores.sqlite_rows import (
     entry_of,
     microseconds,
     moment,
-    norm_of,
     record_of,
-    sequence_in,
     values_of,
 )
 from memory.stores.sqlite_schema import transaction

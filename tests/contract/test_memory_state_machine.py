@@ -1,4 +1,4 @@
-"""In-process and SQLite stores agree with a plain list over any history of what can happen to them.
+"""In-process, SQLite and PostgreSQL stores agree with a plain list over any history of what can happen to them.
 
 The model is written from the specification, not with the engine: rows of a list, its own tokenizer, score and key.
 """
@@ -54,7 +54,7 @@ candidates = st.builds(
 class StoreHistory(RuleBasedStateMachine):
     """One history told to a store and to the model."""
 
-    kind: Literal["inprocess", "sqlite"]
+    kind: Literal["inprocess", "sqlite", "postgres"]
 
     @initialize()
     def begin(self) -> None:
@@ -203,6 +203,10 @@ class SqliteHistory(StoreHistory):
             self._agree(scope, model)
 
 
+class PostgresHistory(SqliteHistory):
+    kind = "postgres"
+
+
 _slow = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 TestInProcessHistory = InProcessHistory.TestCase
 TestInProcessHistory.settings = settings(
@@ -211,4 +215,8 @@ TestInProcessHistory.settings = settings(
 TestSqliteHistory = SqliteHistory.TestCase
 TestSqliteHistory.settings = settings(
     max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=_slow
+)
+TestPostgresHistory = PostgresHistory.TestCase
+TestPostgresHistory.settings = settings(
+    max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=_slow
 )

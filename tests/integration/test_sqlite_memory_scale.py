@@ -12,9 +12,9 @@ from memory.pool import MATCH_TOKENS
 from memory.ranker import NO_SIMILARITY, KeywordRanker
 from memory.record import MemoryRecord
 from memory.store import Hit, Query, Vector
+from memory.stores.searches import WHOLE_POOL
 from memory.stores.sqlite import SqliteStore
 from memory.stores.sqlite_connections import path_of
-from memory.stores.sqlite_finding import WHOLE_POOL
 from memory.stores.sqlite_handles import Bounds
 from tests.memory_records import ORG, RANKERS, USER, Shelf, fact, found, kept, sql, texts
 

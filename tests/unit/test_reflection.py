@@ -16,7 +16,7 @@ from memory.outcome import Batch, Ending, Outcome
 from memory.record import MemoryCandidate, WriteCounts
 from memory.reflector import REFLECTION_FINISHED, UNREADABLE, ExtractionError
 from memory.store import MemoryStore, Query, StoreUnavailableError
-from tests.memory_records import SHELVES, Shelf, fact, kept
+from tests.memory_records import SERVERLESS_SHELVES, Shelf, fact, kept
 from tests.reflection_house import (
     CHANNEL,
     NOON,
@@ -48,7 +48,7 @@ KEY_BODY = "MIIEowIBAAKCAQEA7Zq0Zk9aa1Bc2Dd3Ee4Ff5Gg6Hh7Ii8Jj9Kk0Ll1Mm2Nn3Oo"
 PRIVATE_KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{KEY_BODY}\n{KEY_BODY[::-1]}\n-----END RSA PRIVATE KEY-----"
 
 
-@pytest.fixture(params=SHELVES)
+@pytest.fixture(params=SERVERLESS_SHELVES)
 async def shelf_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[MemoryStore]:
     async with Shelf(request.param, tmp_path).open() as store:
         yield store
