@@ -10,6 +10,7 @@ from memory.record import MemoryRecord
 from memory.service.fences import RefusedError
 from memory.service.reading import read
 from memory.service.requests import (
+    LARGEST_SEQUENCE,
     EraseBody,
     ExportBody,
     ForgetBody,
@@ -107,7 +108,9 @@ async def _list(store: WholeStore, body: ListBody, _key: str | None) -> Done:
     if body.query is not None and not body.query:
         # A query without a token lists nothing; the port's own default means that none was given.
         return _found(body.scope_key, ())
-    found = await store.list(body.scope_key, body.limit, query=body.query or "", kind=body.kind, before=body.before)
+    found = await store.list(
+        body.scope_key, body.limit, query=body.query or "", kind=body.kind, before=_clamped(body.before)
+    )
     return _found(body.scope_key, found)
 
 
@@ -117,6 +120,11 @@ def _found(scope_key: str, records: Sequence[MemoryRecord]) -> Done:
 
 def _done(answer: JsonObject, noted: JsonObject) -> Done:
     return Done(to_json(answer), noted)
+
+
+def _clamped(sequence: int | None) -> int | None:
+    """A number that stores can compare with theirs."""
+    return None if sequence is None else min(sequence, LARGEST_SEQUENCE)
 
 
 async def _get(store: WholeStore, body: GetBody, _key: str | None) -> Done:
@@ -187,7 +195,7 @@ async def _lines(store: WholeStore, body: ExportBody) -> AsyncIterator[bytes]:
     """Records as lines; the last one says that the export is whole, and there is always that one."""
     count = 0
     async for scope_key in _scope_keys(store, body.scope_key):
-        after = body.after
+        after = _clamped(body.after)
         while records := await store.records(scope_key, MOST_EXPORTED, after=after):
             yield lines_of(records)
             count += len(records)

@@ -28,6 +28,7 @@ MOST_LIMIT = 50
 MOST_DIMENSIONS = 4_096
 LARGEST_FLOAT32 = 3.4e38
 LARGEST_SEQUENCE = 10**18 - 1
+"""No record's number is larger, nor anything that is counted."""
 EARLIEST_MS, LATEST_MS = -62_135_596_800_000, 253_402_300_799_999
 """The years 1 to 9999, which is what a calendar has."""
 
@@ -46,7 +47,8 @@ ScopeKey = Annotated[str, Field(min_length=1, max_length=SCOPE_KEY_CHARS, patter
 RecordId = Annotated[str, Field(min_length=1, max_length=ID_CHARS, pattern=_VISIBLE)]
 QueryText = Annotated[str, Field(max_length=QUERY_CHARS)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LIMIT), WHOLE]
-Sequence = Annotated[int, Field(ge=0, le=LARGEST_SEQUENCE), WHOLE]
+Sequence = Annotated[int, Field(ge=0), WHOLE]
+Count = Annotated[int, Field(ge=0, le=LARGEST_SEQUENCE), WHOLE]
 Moment = Annotated[int, Field(ge=EARLIEST_MS, le=LATEST_MS), WHOLE]
 
 
@@ -170,7 +172,7 @@ class WholeRecord(RecordBody):
     author: Given[ShortText] = None
     created_at: Moment
     last_used_at: Given[Moment] = None
-    use_count: Sequence
+    use_count: Count
     confidence: Given[Annotated[float, Field(ge=0, le=1)]] = None
     supersedes: Given[ShortText] = None
 
