@@ -52,18 +52,11 @@ async def each_scope(
     Raises ``StoreUnavailableError`` when the scopes cannot be named, when there is no room to write in, and once
     ``work`` has failed for several scopes in a row; what has begun is finished before.
     """
-    walk = _ScopeWalk(work, pauses_s)
-    after: str | None = None
-    while walk.fatal is None:
-        keys = await _patiently(partial(archive.scope_keys, KEYS, after=after), pauses_s)
-        if not keys:
-            return walk.troubles
-        async with asyncio.TaskGroup() as group:
-            for key in keys:
-                await walk.places.acquire()
-                group.create_task(walk.one(key))
-        after = keys[-1]
-    raise walk.fatal
+    walk = _ScopeWalk(archive, work, pauses_s)
+    await asyncio.gather(*(walk.work_off() for _ in range(SIDE_BY_SIDE)))
+    if walk.fatal is not None:
+        raise walk.fatal
+    return walk.troubles
 
 
 async def pairs(source: MemoryArchive, target: MemoryArchive, scope_key: str) -> AsyncGenerator[Pair]:
@@ -82,27 +75,51 @@ async def pairs(source: MemoryArchive, target: MemoryArchive, scope_key: str) ->
 
 
 class _ScopeWalk:
-    def __init__(self, work: Callable[[str], Awaitable[None]], pauses_s: Sequence[float]) -> None:
+    """The scopes of an archive, of which several workers take the next one each."""
+
+    def __init__(
+        self, archive: MemoryArchive, work: Callable[[str], Awaitable[None]], pauses_s: Sequence[float]
+    ) -> None:
+        self._archive = archive
         self._work = work
         self._pauses_s = pauses_s
+        self._turn = asyncio.Lock()
+        self._keys: Sequence[str] = ()
+        self._at = 0
         self._failed_in_a_row = 0
-        self.places = asyncio.Semaphore(SIDE_BY_SIDE)
         self.troubles: list[Trouble] = []
         self.fatal: StoreUnavailableError | None = None
 
-    async def one(self, key: str) -> None:
-        """Do one scope's work on a place that is given back, unless all is over already."""
+    async def work_off(self) -> None:
+        """Do one scope after the other until there is none left, or no use in going on."""
         try:
-            if self.fatal is None:
-                await _patiently(partial(self._work, key), self._pauses_s)
-                self._failed_in_a_row = 0
+            while self.fatal is None and (key := await self._following()) is not None:
+                await self._one(key)
+        except StoreUnavailableError as exc:
+            self.fatal = exc
+
+    async def _following(self) -> str | None:
+        async with self._turn:
+            if self._at == len(self._keys):
+                after = self._keys[-1] if self._keys else None
+                keys = await _patiently(partial(self._archive.scope_keys, KEYS, after=after), self._pauses_s)
+                if not keys:
+                    return None
+                self._keys, self._at = keys, 0
+            self._at += 1
+            return self._keys[self._at - 1]
+
+    async def _one(self, key: str) -> None:
+        """Raises ``StoreUnavailableError`` for what stands in the way of every scope."""
+        try:
+            await _patiently(partial(self._work, key), self._pauses_s)
         except StoreUnavailableError as exc:
             self.troubles.append(Trouble(key, str(exc)))
             self._failed_in_a_row += 1
             if self._failed_in_a_row >= IN_A_ROW or isinstance(exc, StoreFullError):
-                self.fatal = exc
-        finally:
-            self.places.release()
+                raise
+        else:
+            self._failed_in_a_row = 0
 
 
 async def _patiently(work: Callable[[], Awaitable[Found]], pauses_s: Sequence[float]) -> Found:
