@@ -9,6 +9,8 @@ from memory.record import ID_CHARS, KEYWORD_CHARS, KEYWORDS, TEXT_CHARS, WriteCo
 from memory.store import Query
 from tests.memory_records import ORG, SHELVES, Shelf, fact, files_under, found, kept, texts
 
+LONGEST_NAMED = 194
+"""The longest scope key whose records the service can be asked for by id."""
 ODD = {
     "nul": "before\x00after",
     "lone high surrogate": "broken \ud83d word",
@@ -85,9 +87,13 @@ async def test_a_query_may_be_endless(shelf: Shelf) -> None:
         assert texts([hit.record for hit in retrieved.hits]) == ["deploys need approval"]
 
 
-@pytest.mark.parametrize("scope_key", ["org:../../etc/passwd", "user:slack:U1", "channel:" + "x" * 192, "repo:a/b:3"])
+@pytest.mark.parametrize(
+    "scope_key", ["org:../../etc/passwd", "user:slack:U1", "channel:" + "x" * 186, "channel:" + "x" * 192, "repo:a/b:3"]
+)
 async def test_any_scope_key_is_its_own_partition(shelf: Shelf, scope_key: str) -> None:
     """Section 15: cross-scope reads are impossible by construction."""
+    if shelf.kind.startswith("remote") and len(scope_key) > LONGEST_NAMED:
+        pytest.skip("an id on the wire has at most 200 characters (section 16)")
     async with shelf.open() as store:
         await store.write(scope_key, [fact("mine")])
         await store.write(ORG, [fact("ours")])

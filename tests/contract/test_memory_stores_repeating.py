@@ -11,7 +11,19 @@ import pytest
 from memory.idempotency import KEPT
 from memory.record import MemoryCandidate, WriteCounts
 from memory.store import KeyReusedError
-from tests.memory_records import ORG, SHELVES, THREAD, USER, BreakingName, Shelf, VectorStore, fact, kept, texts
+from tests.memory_records import (
+    LOCAL_SHELVES,
+    ORG,
+    SHELVES,
+    THREAD,
+    USER,
+    BreakingName,
+    Shelf,
+    VectorStore,
+    fact,
+    kept,
+    texts,
+)
 
 KEY = "batch-1"
 BATCH = [fact("deploys need approval"), fact("lunch is at noon"), fact("Lunch is at noon")]
@@ -115,6 +127,7 @@ async def test_a_batch_that_is_refused_leaves_no_key(store: VectorStore) -> None
     assert await store.write(ORG, BATCH, idempotency_key=KEY) == COUNTS
 
 
+@pytest.mark.parametrize("shelf", LOCAL_SHELVES, indirect=True)
 async def test_a_batch_that_fails_in_the_middle_leaves_no_key(store: VectorStore) -> None:
     """Section 28: the whole batch or none of it."""
     broken = replace(fact("never"), author=BreakingName("Ada"))

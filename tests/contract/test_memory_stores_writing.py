@@ -10,7 +10,20 @@ import pytest
 
 from memory.record import MemoryCandidate, WriteCounts
 from memory.store import MemoryStore
-from tests.memory_records import EPOCH, ORG, SHELVES, THREAD, USER, BreakingName, Shelf, fact, found, kept, texts
+from tests.memory_records import (
+    EPOCH,
+    LOCAL_SHELVES,
+    ORG,
+    SHELVES,
+    THREAD,
+    USER,
+    BreakingName,
+    Shelf,
+    fact,
+    found,
+    kept,
+    texts,
+)
 
 
 @pytest.fixture(params=SHELVES)
@@ -181,8 +194,10 @@ async def test_retired_records_take_no_place(shelf: Shelf) -> None:
 async def test_without_a_cap_nothing_is_given_up(shelf: Shelf) -> None:
     """Criterion: no cap → no eviction."""
     async with shelf.open(cap=None) as store:
-        counts = await store.write(ORG, [fact(f"number {number}") for number in range(600)])
-        assert counts == WriteCounts(inserted=600)
+        for start in range(0, 600, 50):
+            counts = await store.write(ORG, [fact(f"number {number}") for number in range(start, start + 50)])
+            assert counts == WriteCounts(inserted=50)
+        assert len(await kept(store)) == 600
 
 
 @pytest.mark.parametrize(
@@ -209,6 +224,7 @@ async def test_a_candidate_beyond_the_caps_is_refused_with_its_batch(store: Memo
     assert await kept(store) == []
 
 
+@pytest.mark.parametrize("shelf", LOCAL_SHELVES, indirect=True)
 async def test_a_batch_that_fails_in_the_middle_changes_nothing(store: MemoryStore) -> None:
     """Section 28: the whole batch or none of it."""
     await store.write(ORG, [fact("use yarn"), fact("use npm")])
