@@ -155,7 +155,7 @@ def served_memory(
     environ: Mapping[str, str] | None = None,
 ) -> Generator[ServedMemory]:
     """Started by its command, behind ``before``, in ``folder``; ended by force if it still runs then."""
-    log = folder / "service.log"
+    log = folder / f"service-{next(_numbers)}.log"
     measuring = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
     given = {"PYTHONPATH": str(ROOT), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "MEMORY_TOKEN": TOKEN}
     command = [*before, sys.executable, "-m", module, "--port", "0", *arguments]
