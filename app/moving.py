@@ -1,13 +1,15 @@
 """Memory as a whole on its way: from one store to another, or into a new folder that is a backup."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from app.bootstrap_moving import open_archive
-from app.moving_report import troubles, verdict
+from app.moving_report import not_copied
 from memory.addresses import Address, Folder
 from memory.moving import Copied, copy
 from memory.store import StoreUnavailableError
@@ -16,11 +18,12 @@ from memory.stores.sqlite_backup import Held, back_up, examine
 from memory.verification import Verified, verify
 from memory.walking import Watch
 
+Moved = tuple[Copied, Verified]
 ROUNDS = 3
 """How often a source that changes meanwhile is copied into a backup."""
 
 
-async def move(source: Address, target: Address, token: str | None, watch: Watch) -> tuple[Copied, Verified]:
+async def move(source: Address, target: Address, token: str | None, watch: Watch) -> Moved:
     """Copy, then compare. Raises ``StoreUnavailableError``."""
     async with AsyncExitStack() as stack:
         ours = await stack.enter_async_context(open_archive(source, token))
@@ -32,7 +35,7 @@ async def move(source: Address, target: Address, token: str | None, watch: Watch
             return copied, await verify(ours, theirs, copied, watch)
         except StoreUnavailableError as fault:
             raise StoreUnavailableError(
-                f"{fault}; what was copied stays, and the same command goes on there"
+                f"{fault}; what was copied stays, and the same command goes on from there"
             ) from fault
 
 
@@ -49,17 +52,17 @@ def back_up_all(source: Address, parent: Path, token: str | None, watch: Watch, 
         return folder.finish(is_whole=not held.faults), held
 
 
-async def _copied_into(folder: Path, source: Address, token: str | None, watch: Watch) -> Held:
+async def repeated(moving: Callable[[], Awaitable[Moved]]) -> Moved:
     """What changes in the source while it is copied is fetched again; what changes all the time may be missing."""
-    copied, verified = await move(source, Folder(folder), token, watch)
+    copied, verified = await moving()
     for _ in range(ROUNDS - 1):
         if verified.is_whole or not verified.is_settled:
             break
-        copied, verified = await move(source, Folder(folder), token, watch)
+        copied, verified = await moving()
+    return copied, verified
+
+
+async def _copied_into(folder: Path, source: Address, token: str | None, watch: Watch) -> Held:
+    copied, verified = await repeated(partial(move, source, Folder(folder), token, watch))
     held = await asyncio.to_thread(examine, folder, watch)
-    faults = [*held.faults]
-    if not verified.is_settled:
-        faults += [*troubles(copied.troubles, verified.troubles), verdict(verified)]
-    elif not faults and held.records != verified.compared.target:
-        faults.append("the files have not the records that were copied")
-    return replace(held, faults=tuple(faults))
+    return replace(held, faults=(*held.faults, *not_copied(copied, verified, held.records)))

@@ -37,6 +37,13 @@ def verdict(verified: Verified) -> str:
     return "not whole: what is named above is not in the target as it is in the source"
 
 
+def not_copied(copied: Copied, verified: Verified, held: Counter[Status]) -> list[str]:
+    """What a backup lacks whose files hold ``held``; what a source changed meanwhile is nothing it lacks."""
+    if not verified.is_settled:
+        return [*troubles(copied.troubles, verified.troubles), verdict(verified)]
+    return [] if held == verified.compared.target else ["the files have not the records that were copied"]
+
+
 def troubles(*several: Iterable[Trouble]) -> list[str]:
     """A line for each scope; one that could be neither written nor read is named once."""
     return _first(list(dict.fromkeys(f"scope {each.scope_key}: {each.reason}" for part in several for each in part)))

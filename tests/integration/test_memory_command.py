@@ -2,17 +2,22 @@
 
 import asyncio
 import json
+import shlex
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, chdir
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.cli import invoke
+from memory.record import MemoryRecord
 from memory.stores.sqlite_connections import path_of
-from tests.command_runs import WAIT_S, Finished, finished, start, switchboard
+from tests.command_runs import ROOT, WAIT_S, Finished, finished, start, switchboard
 from tests.memory_records import ORG, USER, Shelf, fact, record
 from tests.moving_house import everything
+from tests.small_disks import on_a_small_disk
 from tests.state_databases import PostgresServer
 
 SETTINGS = {"SWITCHBOARD_ORGANIZATION": "acme", "SWITCHBOARD_DEFAULTS__MODEL": "offline/demo"}
@@ -210,6 +215,32 @@ async def test_a_backup_with_a_file_missing_is_status_one_and_named_so(tmp_path:
     assert (done.status, figures(done.out)["scopes"]) == (1, "1")
     assert done.out.splitlines()[0].endswith(".incomplete")
     assert done.complaints[-1].startswith(f"switchboard: not copied: data/memory/{path.parent.name}/{path.name}: ")
+
+
+@pytest.mark.usefixtures("kept")
+async def test_a_copy_that_stops_says_how_it_goes_on(tmp_path: Path) -> None:
+    path = max(path_of(tmp_path / "data" / "memory", key) for key in (ORG, USER))
+    path.write_bytes(b"no database" * 1_000)
+    done = await switchboard(tmp_path, "memory", "copy", "--from", "data/memory", "--to", "new")
+    assert (done.status, done.out) == (2, "")
+    assert f"{path.parent.name}/{path.name} cannot be used" in done.complaints[-1]
+    assert done.complaints[-1].endswith("what was copied stays, and the same command goes on from there")
+
+
+async def test_a_backup_that_finds_no_room_leaves_nothing(tmp_path: Path) -> None:
+    async with Shelf("sqlite-relevance", tmp_path / "data" / "memory").open() as store:
+        for key in (ORG, USER):
+            await store.restore(key, [large(key, number) for number in range(100)])
+    (tmp_path / "small").mkdir()
+    program = "import sys; from app.cli import invoke; sys.exit(invoke(sys.argv[1:]))"
+    command = (sys.executable, "-c", program, "memory", "backup", "--from", "data/memory", "--to", "small")
+    script = f"cd {tmp_path} && PYTHONPATH={ROOT} {shlex.join(command)} 2>&1; echo $?; ls -A small"
+    said = await asyncio.to_thread(on_a_small_disk, tmp_path / "small", "sh", "-c", script)
+    assert said.splitlines()[1:] == ["switchboard: small has no room left", "2"]
+
+
+def large(key: str, number: int) -> MemoryRecord:
+    return replace(record(number, f"{number} {'x' * 3_800}"), id=f"mem:{key}:{number}", scope_key=key)
 
 
 @pytest.mark.usefixtures("kept")

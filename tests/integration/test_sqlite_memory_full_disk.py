@@ -3,18 +3,15 @@
 import asyncio
 import errno
 import json
-import shutil
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from memory.stores.sqlite_connections import is_full
+from tests.small_disks import on_a_small_disk
 
-ON_A_SMALL_DISK = 'mount -t tmpfs -o size=600k tmpfs "$1" && shift && exec "$@"'
-IN_ITS_OWN_NAMESPACE = ("--user", "--map-root-user", "--mount", "sh", "-c", ON_A_SMALL_DISK, "sh")
 PROGRAM = """
 import asyncio, json, sys
 from datetime import UTC, datetime
@@ -51,17 +48,6 @@ async def main(disk):
 
 asyncio.run(main(Path(sys.argv[1])))
 """
-
-
-def on_a_small_disk(folder: Path, *command: str) -> str:
-    """What ``command`` prints that has a disk of its own in ``folder``."""
-    unshare = shutil.which("unshare")
-    if unshare is None:
-        pytest.skip("there is no unshare, which makes a disk for one process")
-    whole = [unshare, *IN_ITS_OWN_NAMESPACE, str(folder)]
-    if subprocess.run([*whole, "true"], check=False, capture_output=True, timeout=10).returncode:  # noqa: S603 - our own program
-        pytest.skip("this machine lets nobody have a disk of their own")
-    return subprocess.run([*whole, *command], check=True, stdout=subprocess.PIPE, text=True, timeout=40).stdout  # noqa: S603 - our own program
 
 
 async def test_a_full_disk_is_told_as_such_and_keeps_whole_batches_only(tmp_path: Path) -> None:

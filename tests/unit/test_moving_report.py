@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from app.moving_report import by_status, lines_of, troubles, verdict
+from app.moving_report import by_status, lines_of, not_copied, troubles, verdict
 from memory.comparison import Compared, Outcome
 from memory.moving import Copied
 from memory.record import Status
@@ -60,3 +60,15 @@ def test_only_the_first_scopes_in_trouble_are_named() -> None:
 
 def test_nothing_has_no_statuses() -> None:
     assert by_status(Counter()) == "0"
+
+
+def test_a_backup_lacks_what_failed_and_not_what_changed() -> None:
+    changed = Compared(Counter({Outcome.SAME: 3, Outcome.DIFFERENT: 1}), SOURCE, SOURCE)
+    trouble = Trouble("org:acme", "no")
+    assert not_copied(Copied(), Verified(compared=changed, moved=changed), SOURCE) == []
+    assert not_copied(Copied(), Verified(compared=changed, moved=changed), Counter()) == [
+        "the files have not the records that were copied"
+    ]
+    lacking = not_copied(Copied(troubles=(trouble,)), Verified(compared=changed, troubles=(trouble,)), SOURCE)
+    assert lacking[0] == "scope org:acme: no"
+    assert lacking[1].startswith("not whole: ")
