@@ -141,12 +141,13 @@ class Scripted:
         return [each.route for each in self.service.asked]
 
 
-QUICK = Patience(call_s=2.0, first_try_s=1.0, probe_s=1.0, thorough_s=2.0)
+PATIENT = Patience(call_s=20, first_try_s=10, probe_s=20, thorough_s=20)
+"""Long enough for any machine; what is to be waited out says so itself."""
 
 
 @asynccontextmanager
 async def scripted(
-    *steps: Step, cap: int | None = None, ranker: RankerName = "relevance", patience: Patience = QUICK
+    *steps: Step, cap: int | None = None, ranker: RankerName = "relevance", patience: Patience = PATIENT
 ) -> AsyncGenerator[Scripted]:
     service = ScriptedService(steps or [answer({})])
     server = await asyncio.start_server(service.serve, "127.0.0.1", 0)

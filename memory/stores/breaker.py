@@ -31,7 +31,7 @@ class Breaker:
 
     def admits(self, now_s: float) -> bool:
         """Whether a request may be sent now."""
-        return not self.is_open or (not self.is_probing and now_s - self.since_s >= self.rest_s)
+        return not self.is_open or (not self.is_probing and now_s >= self.since_s + self.rest_s)
 
     def admitted(self) -> "Breaker":
         """A request is sent; while open, no other one until it has ended."""

@@ -45,15 +45,19 @@ async def test_a_silent_service_costs_one_timeout_and_then_nothing() -> None:
 
 
 async def test_one_request_finds_out_whether_it_is_back() -> None:
-    async with scripted(silence, silence, FOUND, patience=HASTE) as remote:
+    async with scripted(*[refusal(500)] * 4, FOUND) as remote:
+        for _ in range(3):
+            await search(remote)
+        remote.clock.at_s = 0.9
         await search(remote)
+        assert len(remote.service.asked) == 3
         remote.clock.at_s = 1.0
         both = await asyncio.gather(search(remote), search(remote))
         assert [each.is_degraded for each in both] == [True, True]
-        assert len(remote.service.asked) == 2
+        assert len(remote.service.asked) == 4
         remote.clock.at_s = 2.9
         assert (await search(remote)).is_degraded
-        assert len(remote.service.asked) == 2
+        assert len(remote.service.asked) == 4
         remote.clock.at_s = 3.0
         assert not (await search(remote)).is_degraded
         assert not (await search(remote)).is_degraded
