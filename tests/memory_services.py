@@ -152,16 +152,17 @@ def served_memory(
     *arguments: str,
     before: Sequence[str] = (),
     module: str = "memory.service",
+    command: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
 ) -> Generator[ServedMemory]:
-    """Started by its command, behind ``before``, in ``folder``; ended by force if it still runs then."""
+    """Started as ``module`` with ``command``, behind ``before``, in ``folder``; ended by force at the end."""
     log = folder / f"service-{next(_numbers)}.log"
     measuring = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
     given = {"PYTHONPATH": str(ROOT), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "MEMORY_TOKEN": TOKEN}
-    command = [*before, sys.executable, "-m", module, "--port", "0", *arguments]
+    program = [*before, sys.executable, "-m", module, *command, "--port", "0", *arguments]
     with log.open("wb") as told:
         process = subprocess.Popen(  # noqa: S603 - our own program
-            command, cwd=folder, env=given | measuring | dict(environ or {}), stdout=told, stderr=told
+            program, cwd=folder, env=given | measuring | dict(environ or {}), stdout=told, stderr=told
         )
     try:
         served = ServedMemory(process, _port(process, log), log)

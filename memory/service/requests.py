@@ -32,6 +32,7 @@ LARGEST_SEQUENCE = 10**18 - 1
 EARLIEST_MS, LATEST_MS = -62_135_596_800_000, 253_402_300_799_999
 """The years 1 to 9999, which is what a calendar has."""
 
+VISIBLE_FORMAT = "visible-text"
 _VISIBLE = r"^[^\s\p{C}]+$"
 """No white space, and nothing of the Unicode categories whose names begin with C."""
 _RECORD_ID = re.compile(r"mem:[^\s]+:(0|[1-9][0-9]{0,17})")
@@ -43,8 +44,12 @@ def _record_id(text: str) -> str:
     return text
 
 
-ScopeKey = Annotated[str, Field(min_length=1, max_length=SCOPE_KEY_CHARS, pattern=_VISIBLE)]
-RecordId = Annotated[str, Field(min_length=1, max_length=ID_CHARS, pattern=_VISIBLE)]
+ScopeKey = Annotated[
+    str, Field(min_length=1, max_length=SCOPE_KEY_CHARS, pattern=_VISIBLE, json_schema_extra={"format": VISIBLE_FORMAT})
+]
+RecordId = Annotated[
+    str, Field(min_length=1, max_length=ID_CHARS, pattern=_VISIBLE, json_schema_extra={"format": VISIBLE_FORMAT})
+]
 QueryText = Annotated[str, Field(max_length=QUERY_CHARS)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LIMIT), WHOLE]
 Sequence = Annotated[int, Field(ge=0), WHOLE]
