@@ -70,6 +70,11 @@ class ScopeFile:
         self._is_uncounted = False
         self._is_prepared = False
 
+    @property
+    def is_put_away(self) -> bool:
+        """Nothing is open, and nothing is left to be written."""
+        return self.reads.connection is None and self.writes.connection is None and not self.uses
+
     def reader(self) -> sqlite3.Connection | None:
         """The read lane's connection; ``None`` when nothing was ever written to the scope."""
         connection = self._current(self.reads)

@@ -27,6 +27,8 @@ class Bounds:
 
 
 DEFAULT_BOUNDS = Bounds()
+SPARE_SHARE = 8
+"""One of so many places for open files is kept free for the next one."""
 SETTLE_S = 0.5
 """How long a use is known to this process only, unless somebody changes something before."""
 
@@ -42,6 +44,7 @@ class Handles:
         self.files: OrderedDict[str, ScopeFile] = OrderedDict()
         """By scope key, used last comes last."""
         self._tending: set[asyncio.Future[None]] = set()
+        self._closing: set[asyncio.Future[None]] = set()
         self._is_closed = False
 
     @asynccontextmanager
@@ -68,6 +71,7 @@ class Handles:
                 self._trim()
                 self._tend(file)
                 self._settle_soon(file)
+                self._close_ahead()
 
     def unshared(self, scope_key: str) -> ScopeFile:
         """The scope's file outside the pool, for whoever closes it."""
@@ -85,8 +89,8 @@ class Handles:
         self._is_closed = True
         for _ in range(self._bounds.handles):
             await self._places.acquire()
-        if self._tending:
-            await asyncio.wait(self._tending)
+        if beside := self._tending | self._closing:
+            await asyncio.wait(beside)
         for file in self.files.values():
             await self._in_thread(file.close)
         self.files.clear()
@@ -96,7 +100,10 @@ class Handles:
     async def _make_room(self) -> None:
         """Close the files used longest ago. Whoever asks for one meanwhile waits, and opens it again."""
         while len(self.files) > self._bounds.handles:
-            file = next((each for each in self.files.values() if not each.users), None)
+            if self._closing:
+                await asyncio.wait(self._closing, return_when=asyncio.FIRST_COMPLETED)
+                continue
+            file = self._idle()
             if file is None:
                 return
             file.users += 1
@@ -104,8 +111,29 @@ class Handles:
                 await self._in_thread(file.close)
             finally:
                 file.users -= 1
-            if not file.users:
-                del self.files[file.scope_key]
+            self._let_go(file)
+
+    def _close_ahead(self) -> None:
+        """Have the file used longest ago closed beside the calls when places for the next ones run short.
+
+        Closing writes down what was used and syncs it, which takes longer than a search.
+        """
+        spare = self._bounds.handles // SPARE_SHARE
+        staying = len(self.files) - len(self._closing)
+        if staying <= self._bounds.handles - spare or len(self._closing) >= spare:
+            return
+        file = self._idle()
+        if file is not None:
+            self._beside(file, file.close, self._closing)
+
+    def _idle(self) -> ScopeFile | None:
+        """The file used longest ago that nobody uses."""
+        return next((each for each in self.files.values() if not each.users), None)
+
+    def _let_go(self, file: ScopeFile) -> None:
+        """Forget a file that was closed, unless somebody has used it meanwhile."""
+        if not file.users and file.is_put_away:
+            del self.files[file.scope_key]
 
     def _settle_soon(self, file: ScopeFile) -> None:
         """Have what was used written down when the searches that follow each other are over, or soon enough."""
@@ -128,18 +156,23 @@ class Handles:
 
     def _tend(self, file: ScopeFile) -> None:
         """Have a long log carried over into its file, while nobody waits for that."""
-        if file.log_length < LONG_LOG:
-            return
-        file.log_length = 0
+        if file.log_length >= LONG_LOG:
+            file.log_length = 0
+            self._beside(file, file.shorten_log, self._tending)
+
+    def _beside(self, file: ScopeFile, work: Callable[[], None], begun: set[asyncio.Future[None]]) -> None:
+        """Have ``work`` done in a thread while the file stays; it is among ``begun`` until it is done."""
         file.users += 1
-        tending = asyncio.get_running_loop().run_in_executor(self._executor, file.shorten_log)
-        self._tending.add(tending)
+        working = asyncio.get_running_loop().run_in_executor(self._executor, work)
+        begun.add(working)
 
         def done(_: asyncio.Future[None]) -> None:
             file.users -= 1
-            self._tending.discard(tending)
+            begun.discard(working)
+            if begun is self._closing:
+                self._let_go(file)
 
-        tending.add_done_callback(done)
+        working.add_done_callback(done)
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
         await asyncio.get_running_loop().run_in_executor(self._executor, work)

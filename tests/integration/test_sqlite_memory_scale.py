@@ -238,6 +238,26 @@ async def test_open_files_are_bounded_and_nothing_is_lost(shelf: Shelf) -> None:
     assert sql(path_of(shelf.directory, scopes[0]), "SELECT count(*) FROM records") == [(2,)]
 
 
+async def test_files_are_closed_before_their_places_are_needed(shelf: Shelf) -> None:
+    """A search of one more scope does not wait until another one's uses are written and synced."""
+    store = opened(shelf, bounds=Bounds(handles=16))
+    scopes = [f"user:slack:U{number}" for number in range(16)]
+    for key in scopes:
+        await store.write(key, [fact("deploy")])
+        await found(store, key, "deploy")
+    async with asyncio.timeout(10):
+        while len(store.handles.files) > 14:
+            await asyncio.sleep(0.01)
+    closed = [key for key in scopes if key not in store.handles.files]
+    assert closed == scopes[: len(closed)], "those used longest ago"
+    assert [counts_in(path_of(shelf.directory, key)) for key in closed] == [[1]] * len(closed)
+    for key in scopes * 3:
+        await found(store, key, "deploy")
+        assert len(store.handles.files) <= 16
+    await store.aclose()
+    assert [counts_in(path_of(shelf.directory, key)) for key in scopes] == [[4]] * 16
+
+
 async def test_records_in_memory_are_bounded_over_all_scopes(shelf: Shelf) -> None:
     store = opened(shelf, bounds=Bounds(handles=8, records=25))
     for number in range(6):
