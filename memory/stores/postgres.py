@@ -99,7 +99,9 @@ class PostgresStore:
         most, now = self._cap if cap is None else cap, self._now()
         prepare = partial(postgres_writing.batch_of, scope_key, candidates, now, cap=most, key=idempotency_key)
         work = partial(postgres_writing.write, batch=await asyncio.to_thread(prepare))
-        return await self._change(scope_key, work, is_recognised=idempotency_key is not None)
+        async with self._at(scope_key) as scope, scope.writing:
+            is_recognised = idempotency_key is not None
+            return await self._server.change(work, is_recognised=is_recognised, is_pipelined=True)
 
     async def list(
         self, scope_key: str, limit: int, *, query: str = "", kind: Kind | None = None, before: int | None = None
@@ -167,7 +169,7 @@ class PostgresStore:
             return 0
         try:
             work = partial(postgres_archive.restore, scope_key=scope_key, records=whole)
-            return await self._change(scope_key, work, is_recognised=True)
+            return await self._change(scope_key, work)
         except UniqueViolation as exc:
             raise RecordConflictError("the scope has the words of a record under another id") from exc
 
@@ -210,10 +212,10 @@ class PostgresStore:
                     async with scope.writing:
                         await self._server.change(partial(postgres_writing.renew_terms, scope_key=scope_key))
 
-    async def _change(self, scope_key: str, work: Work[Found], *, is_recognised: bool = False) -> Found:
+    async def _change(self, scope_key: str, work: Work[Found]) -> Found:
         """Write. Raises ``StoreUnavailableError`` when that is not possible; nothing has changed then."""
         async with self._at(scope_key) as scope, scope.writing:
-            return await self._server.change(work, is_recognised=is_recognised)
+            return await self._server.change(work)
 
     @asynccontextmanager
     async def _at(self, scope_key: str) -> AsyncGenerator[Scope]:

@@ -19,6 +19,13 @@ _REASONS = {
     "57P02": "it is shutting down or starting",
     "57P03": "it is shutting down or starting",
 }
+_UNREACHED = (
+    ("resolve host", "there is no such host"),
+    ("Connection refused", "nobody listens there"),
+    ("No such file", "nobody listens there"),
+    ("timeout", "it did not answer in time"),
+    ("SSL", "it does not speak with us over TLS as the address asks"),
+)
 _UNDONE = frozenset({"40001", "40P01"})
 """Serialisation failure and deadlock: the server has taken everything back, and asks to be asked again."""
 
@@ -61,4 +68,4 @@ def _unreached(exc: psycopg.Error) -> str:
     ):
         if words in told:
             return _REASONS[state]
-    return "it cannot be reached, or the connection was lost"
+    return next((reason for words, reason in _UNREACHED if words in told), "the connection was lost")

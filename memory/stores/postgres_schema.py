@@ -12,6 +12,17 @@ from typing import LiteralString
 from memory.store import StoreUnavailableError
 from memory.stores.postgres_server import Connection
 
+# The server's statistics are samples of what a table holds, and outlive what was erased from it.
+_UNSAMPLED: tuple[LiteralString, ...] = (
+    """ALTER TABLE switchboard_memory.records ALTER norm SET STATISTICS 0, ALTER text SET STATISTICS 0,
+        ALTER keywords SET STATISTICS 0, ALTER terms SET STATISTICS 0, ALTER words SET STATISTICS 0,
+        ALTER source_thread_key SET STATISTICS 0, ALTER source_run_id SET STATISTICS 0,
+        ALTER source_user SET STATISTICS 0, ALTER author SET STATISTICS 0, ALTER supersedes SET STATISTICS 0""",
+    "ALTER TABLE switchboard_memory.vectors ALTER data SET STATISTICS 0",
+    "ALTER TABLE switchboard_memory.record_terms ALTER term SET STATISTICS 0",
+    """ALTER TABLE switchboard_memory.applied ALTER key SET STATISTICS 0, ALTER digest SET STATISTICS 0""",
+    "ALTER TABLE switchboard_memory.scopes ALTER key SET STATISTICS 0",
+)
 _FIRST: tuple[LiteralString, ...] = (
     "CREATE SEQUENCE switchboard_memory.changes",
     """CREATE TABLE switchboard_memory.scopes (
@@ -69,6 +80,7 @@ _FIRST: tuple[LiteralString, ...] = (
         scope bigint NOT NULL REFERENCES switchboard_memory.scopes ON DELETE CASCADE,
         key text COLLATE "C" NOT NULL, digest bytea NOT NULL, counts jsonb NOT NULL, at timestamptz NOT NULL,
         PRIMARY KEY (scope, key))""",
+    *_UNSAMPLED,
 )
 MIGRATIONS: tuple[tuple[LiteralString, ...], ...] = (_FIRST,)
 """Statements that lead from each version to the next, the first from nothing."""
@@ -87,8 +99,16 @@ async def migrate(connection: Connection, name: str) -> None:
     await _require_unicode(connection, name)
     if await _version(connection, name) == len(MIGRATIONS):
         return
+    # Before the transaction: within one, what the server knows of its tables may be from before the wait.
+    await connection.execute("SELECT pg_advisory_lock(%s)", (_TURN,))
+    try:
+        await _go_through(connection, name)
+    finally:
+        await connection.execute("SELECT pg_advisory_unlock(%s)", (_TURN,))
+
+
+async def _go_through(connection: Connection, name: str) -> None:
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_TURN,))
         found = await _version(connection, name)
         if not found:
             await _begin(connection)

@@ -77,12 +77,10 @@ class Scopes:
         self._weight += scope.weight
         if scope.snapshot is None:
             del self._scopes[scope.key]
-        idle = (each for each in list(self._scopes.values()) if not each.users) if self._weight > self._records else ()
-        for each in idle:
-            if self._weight <= self._records:
-                break
-            self._weight -= each.weight
-            del self._scopes[each.key]
+        while self._weight > self._records:
+            oldest = next(each for each in self._scopes.values() if not each.users)
+            self._weight -= oldest.weight
+            del self._scopes[oldest.key]
 
 
 async def current(server: Server, scope: Scope) -> Snapshot | None:
@@ -95,14 +93,14 @@ async def current(server: Server, scope: Scope) -> Snapshot | None:
                     return await _load(server, scope)
             continue
         seen = await server.read(lambda connection, known=known: look(connection, scope.key, known))
-        if seen is None or (known.epoch, known.version) == (seen.epoch, seen.version):
-            return None if seen is None else known
+        if seen is not None and covers(known, seen):
+            return known
         async with scope.loading:
             latest = _usable(server, scope) or known
-            if covers(latest, seen):
+            if seen is not None and covers(latest, seen):
                 return latest
-            scope.snapshot = await brought_up(latest, seen, scope.key, server.breaks)
-            if scope.snapshot is not None:
+            scope.snapshot = None if seen is None else await brought_up(latest, seen, scope.key, server.breaks)
+            if seen is None or scope.snapshot is not None:
                 return scope.snapshot
 
 

@@ -7,7 +7,7 @@ server itself recognises when it comes again.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -29,6 +29,8 @@ _log = structlog.stdlib.get_logger(__name__)
 _ATTEMPTS = 2
 _RECONNECT_S = 1.0
 """How long the pool itself goes on trying to connect, in ever longer steps; after that the next request tries."""
+_LOCK_SHARE = 0.8
+"""Of a statement's time may go by in waiting for a lock: then it is told what held it up."""
 _SETTINGS = """SELECT
     set_config('statement_timeout', %(statement)s, false), set_config('lock_timeout', %(lock)s, false),
     set_config('idle_in_transaction_session_timeout', %(idle)s, false), set_config('timezone', 'UTC', false),
@@ -108,7 +110,11 @@ class Server:
         return self._address.name
 
     async def open(self) -> None:
-        await self._pool.open()
+        """Connect. What goes wrong now is told by the pool in general terms only; ``alone`` tells it better."""
+        try:
+            await self._pool.open(wait=True, timeout=self.bounds.connect_s)
+        except psycopg.Error as exc:
+            raise fault_of(exc, self.name) from exc
 
     async def close(self) -> None:
         await self._pool.close()
@@ -130,16 +136,17 @@ class Server:
         """``work`` outside of a transaction, never tried again. Lets ``psycopg.IntegrityError`` through."""
         return await self._attempt(work, _Step(is_repeatable=False))
 
-    async def change(self, work: Work[Found], *, is_recognised: bool = False) -> Found:
+    async def change(self, work: Work[Found], *, is_recognised: bool = False, is_pipelined: bool = False) -> Found:
         """``work`` in a transaction. ``is_recognised``: the server knows it again when it has done it already.
 
+        ``is_pipelined``: statements are sent on while nobody waits for their rows; ``work`` may look at no row count.
         Lets ``psycopg.IntegrityError`` through.
         """
         step = _Step(is_repeatable=True)
 
         async def whole(connection: Connection) -> Found:
             step.is_repeatable = True
-            async with connection.transaction():
+            async with connection.pipeline() if is_pipelined else nullcontext(), connection.transaction():
                 found = await work(connection)
                 step.is_repeatable = is_recognised
             return found
@@ -182,10 +189,6 @@ class Server:
         return await AsyncConnection.connect(self._address.conninfo, autocommit=True)
 
     async def _configure(self, connection: Connection, statement_s: float | None = None) -> None:
-        bounds = self.bounds
-        seconds = {
-            "statement": statement_s or bounds.statement_s,
-            "lock": bounds.statement_s,
-            "idle": bounds.deadline_s,
-        }
+        patience_s = statement_s or self.bounds.statement_s
+        seconds = {"statement": patience_s, "lock": _LOCK_SHARE * patience_s, "idle": self.bounds.deadline_s}
         await connection.execute(_SETTINGS, {name: f"{round(value * 1000)}ms" for name, value in seconds.items()})

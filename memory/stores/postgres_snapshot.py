@@ -21,10 +21,10 @@ from memory.stores.postgres_server import Connection
 from memory.stores.vectors import VectorTable
 
 _SCOPE: LiteralString = "scopes.id, scopes.epoch, scopes.version, scopes.is_indexed, scopes.terms_version"
-_CHANGED: LiteralString = f"""SELECT {_SCOPE}, found.* FROM scopes LEFT JOIN LATERAL (
+CHANGED: LiteralString = f"""SELECT {_SCOPE}, found.* FROM scopes LEFT JOIN LATERAL (
     SELECT {COLUMNS} FROM {RECORDS} WHERE records.scope = scopes.id AND records.changed > %(version)s
     AND scopes.epoch = %(epoch)s) AS found ON true WHERE scopes.key = %(key)s"""
-_WHOLE: LiteralString = f"""SELECT {_SCOPE}, found.* FROM scopes LEFT JOIN LATERAL (
+WHOLE: LiteralString = f"""SELECT {_SCOPE}, found.* FROM scopes LEFT JOIN LATERAL (
     SELECT {COLUMNS} FROM {RECORDS} WHERE records.scope = scopes.id AND status = 'active'
     AND NOT scopes.is_indexed) AS found ON true WHERE scopes.key = %(key)s"""
 
@@ -72,10 +72,10 @@ class Seen:
 async def look(connection: Connection, scope_key: str, known: Snapshot | None) -> Seen | None:
     """``None`` when nothing was ever written to the scope. Raises ``StaleTermsError``."""
     if known is None:
-        cursor = await connection.execute(_WHOLE, {"key": scope_key})
+        cursor = await connection.execute(WHOLE, {"key": scope_key})
     else:
         place = {"key": scope_key, "version": known.version, "epoch": 0 if known.pool is None else known.epoch}
-        cursor = await connection.execute(_CHANGED, place)
+        cursor = await connection.execute(CHANGED, place)
     rows = await cursor.fetchall()
     if not rows:
         return None

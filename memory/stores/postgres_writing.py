@@ -38,8 +38,8 @@ from memory.stores.postgres_turns import (
 from memory.stores.rows import norm_of, sequence_in
 from memory.text import TERMS_VERSION, storable
 
-_TOUCHED: LiteralString = f"""SELECT {COLUMNS} FROM {RECORDS} WHERE records.scope = %s AND status = 'active'
-    AND (norm = ANY(%s) OR records.seq = ANY(%s)) ORDER BY records.seq"""
+TOUCHED: LiteralString = f"""SELECT {COLUMNS} FROM {RECORDS} WHERE records.scope = %(scope)s AND status = 'active'
+    AND (norm = ANY(%(norms)s) OR records.seq = ANY(%(sequences)s)) ORDER BY records.seq"""
 _USED: LiteralString = f"""SELECT records.seq, created_at, uses.last_used_at FROM {RECORDS}
     WHERE records.scope = %s AND status = 'active'"""
 _UPDATE: LiteralString = "UPDATE records SET status = %s, confidence = %s, changed = %s WHERE scope = %s AND seq = %s"
@@ -142,8 +142,12 @@ async def _touched(connection: Connection, turn: Turn, batch: Batch) -> list[Mem
     """The active records that a candidate says again or names, oldest first."""
     pointers = [pointer for wish in batch.wishes for pointer in (wish.candidate.restates, wish.candidate.supersedes)]
     named = [sequence_in(batch.scope_key, pointer) for pointer in pointers if pointer]
-    norms = [wish.norm for wish in batch.wishes]
-    cursor = await connection.execute(_TOUCHED, (turn.scope, norms, [each for each in named if each is not None]))
+    values = {
+        "scope": turn.scope,
+        "norms": [wish.norm for wish in batch.wishes],
+        "sequences": [each for each in named if each is not None],
+    }
+    cursor = await connection.execute(TOUCHED, values)
     return [record_of(batch.scope_key, row) for row in await cursor.fetchall()]
 
 
