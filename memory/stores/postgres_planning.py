@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.engine import Dedup, Insert, Restate, deduped, plan_write, restated
+from memory.engine import Dedup, Restate, deduped, plan_write, restated
 from memory.record import MemoryCandidate, MemoryRecord, Status, WriteCounts
 from memory.scope import record_id
 from memory.stores.rows import norm_of
@@ -60,18 +60,16 @@ class _Draft:
             same_text=self._active(self._by_norm.get(wish.norm, ())),
             named=self._active([each for each in pointers if each]),
         )
-        match plan:
-            case Restate(record):
-                self._put(restated(record, wish.candidate, now))
-                return WriteCounts(restated=1)
-            case Dedup(record):
-                self._put(deduped(record))
-                return WriteCounts(deduped=1)
-            case Insert(superseded):
-                if superseded is not None:
-                    self._put(replace(superseded, status=Status.SUPERSEDED))
-                self._insert(wish)
-                return WriteCounts(inserted=1, superseded=int(superseded is not None))
+        if isinstance(plan, Restate):
+            self._put(restated(plan.record, wish.candidate, now))
+            return WriteCounts(restated=1)
+        if isinstance(plan, Dedup):
+            self._put(deduped(plan.record))
+            return WriteCounts(deduped=1)
+        if plan.superseded is not None:
+            self._put(replace(plan.superseded, status=Status.SUPERSEDED))
+        self._insert(wish)
+        return WriteCounts(inserted=1, superseded=int(plan.superseded is not None))
 
     def _active(self, ids: Sequence[str]) -> list[MemoryRecord]:
         found = (self.records[each] for each in ids if each in self.records)

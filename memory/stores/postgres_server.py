@@ -3,6 +3,8 @@
 A call is tried once more, on connections that were looked at, when the connection broke before anything can have
 been done: never when it broke at the commit, whose outcome nobody knows then. The one exception is a change that the
 server itself recognises when it comes again.
+
+Connections carry settings of their own and prepared statements, so a pooler in between has to keep sessions together.
 """
 
 import asyncio
@@ -29,6 +31,7 @@ _log = structlog.stdlib.get_logger(__name__)
 _ATTEMPTS = 2
 _RECONNECT_S = 1.0
 """How long the pool itself goes on trying to connect, in ever longer steps; after that the next request tries."""
+_GRACE_S = 1.0
 _LOCK_SHARE = 0.8
 """Of a statement's time may go by in waiting for a lock: then it is told what held it up."""
 _SETTINGS = """SELECT
@@ -157,7 +160,9 @@ class Server:
     async def within(self, seconds: float) -> AsyncGenerator[None]:
         """A deadline for the block."""
         try:
-            async with asyncio.timeout(seconds):
+            # The driver asks a server to stop what took too long, and waits ten seconds for one that is frozen: the
+            # second deadline ends that, and the connection with it.
+            async with asyncio.timeout(seconds + _GRACE_S), asyncio.timeout(seconds):
                 yield
         except TimeoutError as exc:
             told = f"the memory database {self.name} cannot be used: it did not answer within {seconds:g} s"

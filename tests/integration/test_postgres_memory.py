@@ -211,10 +211,37 @@ async def test_what_is_erased_is_in_no_file_of_the_database(
     assert "memory_space_kept" not in capsys.readouterr().out
 
 
+async def test_a_table_that_somebody_reads_is_vacuumed_where_it_lies(
+    url: str, clock: StoppedClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with opened(url, clock) as store:
+        await store.write(ORG, [fact("one"), fact("two")])
+        with psycopg.connect(url) as reader:
+            reader.execute("LOCK TABLE switchboard_memory.vectors IN ACCESS SHARE MODE")
+            assert (await store.erase(ORG, "mem:org:acme:0")).records == 1
+    assert "memory_space_kept" not in capsys.readouterr().out
+
+
+async def test_who_erases_at_the_same_time_shares_the_clearing_up(url: str, clock: StoppedClock) -> None:
+    async with opened(url, clock) as store:
+        await store.write(ORG, [fact(f"zebrafinch {number}") for number in range(6)])
+        receipts = await asyncio.gather(*(store.erase(ORG, f"mem:org:acme:{number}") for number in range(6)))
+    assert [receipt.records for receipt in receipts] == [1] * 6
+    assert holding(url, "zebrafinch") == []
+
+
+@pytest.mark.parametrize("key", ["org:a\x00b", "org:\ud800"])
+async def test_a_scope_key_that_cannot_be_kept_as_it_is_is_refused(url: str, clock: StoppedClock, key: str) -> None:
+    async with opened(url, clock) as store:
+        for call in (lambda: store.write(key, [fact("one")]), lambda: store.retrieve(key, Query("one", 1))):
+            with pytest.raises(ValueError, match="scope key"):
+                await call()
+
+
 async def test_space_that_cannot_be_given_up_is_told_once(
     url: str, clock: StoppedClock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Another one's right to read a table stands in the way of writing it anew."""
+    """Somebody else's maintenance of a table stands in the way."""
     async with opened(url, clock, Bounds(scrub_s=0.5)) as store:
         await store.write(ORG, [fact("one"), fact("two"), fact("three")])
         with psycopg.connect(url) as reader:

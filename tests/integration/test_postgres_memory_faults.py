@@ -1,6 +1,8 @@
 """The PostgreSQL store when its server fails it: clear words, nothing by half, and back again without a restart."""
 
 import asyncio
+import os
+import signal
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -226,3 +228,41 @@ async def test_a_call_that_takes_too_long_is_given_up(url: str, clock: StoppedCl
                 await store.list(ORG, 5)
             assert (await store.retrieve(ORG, Query("deploys", 5))).is_degraded
         assert len(await patient.list(ORG, 5)) == 1
+
+
+async def test_a_server_that_has_frozen_holds_nobody_up_for_long(url: str, clock: StoppedClock) -> None:
+    """The driver alone would wait for ten seconds more."""
+    async with opened(url, clock, Bounds(connections=1, wait_s=1.0, deadline_s=0.5)) as store:
+        assert await store.list(ORG, 5) == []
+        [(frozen,)] = sql(url, f"SELECT pid {OURS} AND datname = current_database()")
+        os.kill(frozen, signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(5):
+                with pytest.raises(StoreUnavailableError, match="did not answer within"):
+                    await store.list(ORG, 5)
+                assert await store.list(ORG, 5) == [], "over another connection"
+        finally:
+            os.kill(frozen, signal.SIGCONT)
+
+
+async def test_what_is_erased_while_it_is_found_is_not_found(url: str, clock: StoppedClock) -> None:
+    async with opened(url, clock) as store:
+        await store.write(ORG, [fact("deploys need approval")])
+        with psycopg.connect(url, options="-c search_path=switchboard_memory") as other:
+            other.execute("DELETE FROM scopes WHERE key = %s", (ORG,))
+            searching = asyncio.gather(store.retrieve(ORG, Query("deploys", 8)))
+            async with asyncio.timeout(WAIT_S):
+                while not sql(url, f"SELECT 1 {OURS} AND wait_event_type = 'Lock'"):
+                    await asyncio.sleep(0.01)
+            other.commit()
+        [retrieved] = await searching
+        assert (retrieved.hits, retrieved.is_degraded) == ((), False)
+
+
+async def test_a_record_that_is_gone_before_its_use_is_counted_is_looked_for_again(
+    url: str, clock: StoppedClock
+) -> None:
+    async with opened(url, clock) as store:
+        await store.write(ORG, [fact("deploys need approval")])
+        interfere(url, the_first_time("RAISE EXCEPTION 'gone' USING ERRCODE = '23503';"), "uses")
+        assert [each.use_count for each in await found(store, ORG, "deploys")] == [1]

@@ -118,6 +118,15 @@ async def test_words_of_any_form_and_length_are_in_the_index(indexed: PostgresSt
         await found(indexed, ORG, odd)
 
 
+async def test_the_index_is_made_anew_with_the_terms_of_a_later_version(indexed: PostgresStore, url: str) -> None:
+    await indexed.forget(ORG, "mem:org:acme:1")
+    sql(url, "UPDATE scopes SET terms_version = 0")
+    sql(url, "UPDATE records SET terms = 'nonsense'")
+    sql(url, "UPDATE record_terms SET term = 'nonsense' WHERE NOT is_word AND term = 'kubernet'")
+    assert texts(await found(indexed, ORG, "kubernetes")) == ["kubernetes rollback runbook"]
+    assert sql(url, "SELECT count(*) FROM record_terms WHERE term = 'nonsense' OR seq = 1") == [(0,)]
+
+
 async def test_the_index_is_asked_for_the_longest_words_only(indexed: PostgresStore) -> None:
     """Criterion: a query of more than 24 distinct tokens keeps the longest."""
     words = [f"distinctive{number:02}" for number in range(MATCH_TOKENS)]
