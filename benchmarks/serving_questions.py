@@ -1,7 +1,7 @@
 """What the memory service is filled with and asked in benchmarks: made-up records, questions and batches."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, cycle
 from random import Random
 
@@ -29,11 +29,17 @@ def candidates(words: Sequence[str], random: Random, number: int, records: int) 
     ]
 
 
-def questions(scope_keys: Sequence[str], words: Sequence[str], random: Random) -> Iterator[bytes]:
-    """Requests for ever, each of a scope of chance."""
+def questions(scope_keys: Iterable[str], words: Sequence[str], random: Random) -> Iterator[bytes]:
+    """Requests for each of the scopes, the questions different ones for a long time."""
     asked = cycle([sentence(words, random, QUESTION_WORDS) for _ in range(QUESTIONS)])
+    for key in scope_keys:
+        yield retrieval(key, next(asked))
+
+
+def any_of(scope_keys: Sequence[str], random: Random) -> Iterator[str]:
+    """For ever, each as likely as the others."""
     while True:
-        yield retrieval(random.choice(scope_keys), next(asked))
+        yield random.choice(scope_keys)
 
 
 def retrieval(scope_key: str, query: str) -> bytes:

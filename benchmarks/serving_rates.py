@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import repeat
 from pathlib import Path
 from random import Random
 
@@ -108,7 +109,7 @@ def _body_bytes(services: Mapping[str, Server], words: Sequence[str]) -> int:
     """The average length of an answer, which a fixed number of questions gives; it warms the services up as well."""
     sizes: list[int] = []
     for server in services.values():
-        asked = questions([SCOPE_KEY], words, Random(3))
+        asked = questions(repeat(SCOPE_KEY), words, Random(3))
         sizes.append(loaded(server.port, asked, _SAMPLED, 1).body_bytes // _SAMPLED)
     if min(sizes) < LIMIT * len(SCOPE_KEY):
         raise BenchmarkError(f"answers of {min(sizes)} bytes hold no records")
@@ -117,7 +118,7 @@ def _body_bytes(services: Mapping[str, Server], words: Sequence[str]) -> int:
 
 def _sides(services: Mapping[str, Server], bare: Server, words: Sequence[str], scale: Scale) -> list[_Side]:
     def asked() -> Iterator[bytes]:
-        return questions([SCOPE_KEY], words, Random(4))
+        return questions(repeat(SCOPE_KEY), words, Random(4))
 
     sides = [_Side(BARE, Route.RETRIEVE, bare, asked(), scale.bare)]
     sides += [_Side(name, Route.RETRIEVE, server, asked(), scale.retrievals) for name, server in services.items()]
