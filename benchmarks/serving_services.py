@@ -23,6 +23,7 @@ from memory.relevance import RelevanceRanker
 from memory.service import serving
 from memory.service.asgi import MemoryService
 from memory.service.operations import WholeStore
+from memory.service.routes import application
 from memory.stores.postgres import open_postgres
 from memory.stores.sqlite import SqliteStore
 
@@ -126,7 +127,7 @@ def _logs_to_nowhere() -> Generator[None]:
 
 async def _serve_memory(pipe: Pipe, place: Place) -> None:
     async with place.opened() as store:
-        await _serve(pipe, MemoryService(store, TOKEN, build="benchmarks"))
+        await _serve(pipe, application(MemoryService(store, TOKEN, build="benchmarks")))
 
 
 async def _serve(pipe: Pipe, app: ASGIApp) -> None:

@@ -42,13 +42,12 @@ class MemoryService:
         # Bound once: a request makes no logger of its own.
         self._log = _log.bind()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await self._serve(scope, receive, send)
-        elif scope["type"] == "lifespan":
-            await _live(receive, send)
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Those that are asked most come first."""
+        return (*OPERATIONS, *self._pages)
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, method, headers = scope["path"], scope["method"], dict(scope["headers"])
         page = self._pages.get(path) if method == "GET" else None
         if page is not None:
@@ -136,12 +135,3 @@ def _where(fault: BaseException) -> Iterator[str]:
         yield "then\n"
     yield from traceback.format_tb(fault.__traceback__)
     yield f"{type(fault).__qualname__}\n"
-
-
-async def _live(receive: Receive, send: Send) -> None:
-    """The store is opened and closed by whoever serves the application, so there is nothing to do at either end."""
-    while True:
-        message = await receive()
-        await send({"type": f"{message['type']}.complete"})
-        if message["type"] == "lifespan.shutdown":
-            return

@@ -13,6 +13,7 @@ import structlog
 from memory.rankers import RANKERS
 from memory.service.asgi import MemoryService
 from memory.service.operations import WholeStore
+from memory.service.routes import application
 from memory.service.serving import listen, run, serve
 from memory.store import RankerName, StoreUnavailableError
 from memory.stores.opening import Choice, StoreKind, StoreRefusedError, StoreWish, choose
@@ -57,7 +58,8 @@ def run_service(wish: ServiceWish) -> None:
 
 async def _serve(wish: ServiceWish, token: str, listener: socket.socket) -> None:
     async with _opened(wish) as store:
-        await serve(MemoryService(store, token, build=wish.build), listener, request_s=wish.request_s)
+        service = MemoryService(store, token, build=wish.build)
+        await serve(application(service), listener, request_s=wish.request_s)
 
 
 @asynccontextmanager

@@ -10,11 +10,13 @@ import schemathesis
 from hypothesis import strategies as st
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import Status, events, from_schema
+from starlette.applications import Starlette
 
 from memory.relevance import RelevanceRanker
 from memory.service.asgi import MemoryService
 from memory.service.openapi import document
 from memory.service.requests import VISIBLE_FORMAT
+from memory.service.routes import application
 from memory.stores.inprocess import InProcessStore
 from tests.memory_services import BEARER, DATA_ROUTES, TOKEN, Json
 
@@ -31,10 +33,9 @@ CONFIGURATION: Mapping[str, Any] = {
 BEFORE_THE_BODY = {"400", "401", "405", "408", "411", "413", "500", "503"}
 
 
-def service() -> MemoryService:
-    return MemoryService(
-        InProcessStore(ranker=RelevanceRanker(), now=lambda: datetime.now(UTC), cap=500), TOKEN, build="7"
-    )
+def service() -> Starlette:
+    store = InProcessStore(ranker=RelevanceRanker(), now=lambda: datetime.now(UTC), cap=500)
+    return application(MemoryService(store, TOKEN, build="7"))
 
 
 def told(finished: events.ScenarioFinished) -> Iterator[str]:

@@ -13,6 +13,7 @@ from memory.ranker import KeywordRanker
 from memory.record import MemoryRecord, Status
 from memory.service.asgi import MemoryService
 from memory.service.fences import trace_id
+from memory.service.routes import application
 from memory.service.wire import array_of, lines_of, record_json, told_record
 from memory.store import Query, Retrieved, StoreFullError, StoreUnavailableError
 from memory.stores.inprocess import InProcessStore
@@ -54,7 +55,7 @@ def healthy() -> InProcessStore:
 async def asked(
     store: InProcessStore, route: str, body: object, *, token: str = TOKEN, bearer: str = BEARER
 ) -> httpx.Response:
-    transport = httpx.ASGITransport(MemoryService(store, token, build="test"))
+    transport = httpx.ASGITransport(application(MemoryService(store, token, build="test")))
     async with httpx.AsyncClient(transport=transport, base_url="http://memory") as client:
         return await client.post(route, json=body, headers={"Authorization": bearer})
 
@@ -156,20 +157,6 @@ async def test_more_than_was_declared_is_too_much() -> None:
     scope = {"type": "http", "path": "/write", "method": "POST", "headers": headers}
     await MemoryService(healthy(), TOKEN, build="test")(scope, receive, send)
     assert sent[0]["status"] == 413
-
-
-async def test_it_lives_and_ends_with_its_server() -> None:
-    messages = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
-    sent = list[Any]()
-
-    async def receive() -> Json:
-        return messages.pop(0)
-
-    async def send(message: Any) -> None:
-        sent.append(message["type"])
-
-    await MemoryService(healthy(), TOKEN, build="test")({"type": "lifespan"}, receive, send)
-    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
 FULL = replace(
