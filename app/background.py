@@ -1,7 +1,7 @@
 """Work that outlives the call that started it: kept, counted, logged when it fails, drained at the end."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
@@ -76,6 +76,15 @@ async def beside(work: Coroutine[Any, Any, object], *, name: str) -> AsyncGenera
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+async def unforeseen_in(act: Callable[[], Awaitable[object]]) -> Exception | None:
+    """What ``act`` raised, for whoever has to tell somebody of it; ``None`` when it went well."""
+    try:
+        await act()
+    except Exception as fault:  # noqa: BLE001 - the boundary of a message: its task has nobody else who would tell
+        return fault
+    return None
 
 
 async def _guarded(work: Coroutine[Any, Any, object], name: str) -> None:

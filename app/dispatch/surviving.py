@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import structlog
 
+from app.background import unforeseen_in
 from app.channel import Chat, IncomingMessage
 from app.dispatch import wording
 from app.dispatch.journal import Accepted
@@ -23,10 +24,9 @@ async def surviving(
 ) -> None:
     """``act`` on the message. What fails in it unforeseen is told its author, and the message dismissed."""
     message = accepted.message
-    try:
-        await act()
-    except Exception as fault:  # noqa: BLE001 - the boundary of a message: its task has nobody else who would tell
-        _log.exception(TURN_CRASHED, reference=message.reference, thread=message.thread_key)
+    fault = await unforeseen_in(act)
+    if fault is not None:
+        _log.error(TURN_CRASHED, reference=message.reference, thread=message.thread_key, exc_info=fault)
         await apologise(chat, message, fault)
         with suppress(StateError):
             await dismiss(accepted)

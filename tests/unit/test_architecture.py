@@ -9,7 +9,6 @@ from tests.pure_modules import ROOT, pure_files
 
 PACKAGES = ("app", "commands", "config", "memory")
 BOUNDARIES = {
-    "app/dispatch/surviving.py",
     "app/background.py",
     "app/__main__.py",
     "commands/service.py",

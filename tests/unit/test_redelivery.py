@@ -80,3 +80,4 @@ async def test_what_is_due_earlier_does_not_wait_for_a_longer_pause_to_end() -> 
     await until(lambda: made == ["soon", "late"])
     rounds.cancel()
     await background.drain(0.0, 1.0)
+    assert clock.slept[:3] == [300.0, 30.0, 260.0]
