@@ -133,7 +133,7 @@ def table(visits: Mapping[str, Visits], sizes: Mapping[str, int], scale: Scale) 
         (
             f"scopes of chance, one connection, a service each; {scale.rounds} rounds of {scale.requests} in turn",
             f"after a warm-up of {scale.warm_up:,} searches; all figures of the median round{reduced}",
-            f"never asked before: {SEEDS - _WAKING - 2} other scopes by each of {scale.services} new services",
+            f"never asked before: {SEEDS - _WAKING - 2} scopes after each of {scale.services} starts of a service",
             *(f"{name}: {_kept(name, scale)}; {size / _BYTES_PER_MB:,.0f} MB" for name, size in sizes.items()),
             "what is not in a store's own memory comes out of the system's: all of it has just been written",
         ),
