@@ -143,17 +143,27 @@ def state_url(state_backend: str, tmp_path: Path, _servers: Callable[[], Postgre
 
 
 @pytest.fixture
-def migrated_url(state_backend: str, tmp_path: Path, _servers: Callable[[], PostgresServer]) -> str:
+def migrated_url(
+    state_backend: str, tmp_path: Path, _servers: Callable[[], PostgresServer], _migrated_file: Path
+) -> str:
     """A database's that has the newest schema."""
-    if state_backend == "postgresql":
-        return _servers().new(_TEMPLATE)
-    return _migrated_file(tmp_path)
+    return _servers().new(_TEMPLATE) if state_backend == "postgresql" else _copied(_migrated_file, tmp_path)
 
 
 @pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
+def sqlite_url(tmp_path: Path, _migrated_file: Path) -> str:
     """As ``migrated_url``, of a file."""
-    return _migrated_file(tmp_path)
+    return _copied(_migrated_file, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def _migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Migrating takes longer than most tests, so all of them begin with a copy."""
+    file = tmp_path_factory.mktemp("migrated") / "state.db"
+    with disposing(engine_of(f"sqlite:///{file}")) as engine:
+        upgrade(engine)
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+    return file
 
 
 @pytest.fixture
@@ -162,11 +172,8 @@ def postgres_url(postgres: PostgresServer) -> str:
     return postgres.new(_TEMPLATE)
 
 
-def _migrated_file(folder: Path) -> str:
-    url = f"sqlite:///{folder / 'state.db'}"
-    with disposing(engine_of(url)) as engine:
-        upgrade(engine)
-    return url
+def _copied(file: Path, folder: Path) -> str:
+    return f"sqlite:///{shutil.copy(file, folder / 'state.db')}"
 
 
 @pytest.fixture
