@@ -46,7 +46,7 @@ class Scale:
     writes: int
 
 
-FULL, QUICK = Scale(7, 6_000, 600, 128), Scale(2, 2_000, 200, 64)
+FULL, QUICK = Scale(5, 6_000, 600, 128), Scale(2, 2_000, 200, 64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Scale:
     requests: int
 
 
-FULL, QUICK = Scale(10_000, 5, 1_500, 7, 500), Scale(300, 1, 200, 2, 300)
+FULL, QUICK = Scale(10_000, 5, 800, 5, 500), Scale(300, 1, 200, 2, 300)
 
 
 @dataclass(frozen=True, slots=True)
