@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
 from fnmatch import fnmatchcase
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -60,18 +61,18 @@ async def _opened(address: Address, token: str | None) -> ArchivedStore:
         case Folder(path):
             return SqliteStore(path, ranker=ranker, now=now, cap=None)
         case Service(url):
-            return await asyncio.to_thread(_remote, url, token or "", now)
+            return await _remote(url, token or "", now)
         case Database(url):
             open_postgres = await asyncio.to_thread(_postgres)
             return await open_postgres(url, ranker=ranker, now=now, cap=None)
 
 
-def _remote(url: str, token: str, now: Callable[[], datetime]) -> ArchivedStore:
-    """In a thread, for what it imports and reads."""
-    from memory.stores.remote import RemoteStore
-    from memory.stores.remote_calls import Service as MemoryService
+async def _remote(url: str, token: str, now: Callable[[], datetime]) -> ArchivedStore:
+    """Imported in a thread: the client is large and reads the machine's certificates."""
+    await asyncio.to_thread(import_module, "memory.stores.remote")
+    from memory.stores.remote import open_remote
 
-    return RemoteStore(MemoryService(url, token), ranker="relevance", now=now, cap=None)
+    return await open_remote(url, token, ranker="relevance", now=now, cap=None)
 
 
 def _postgres() -> OpenPostgres:

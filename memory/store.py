@@ -203,7 +203,7 @@ class MemoryArchive(Protocol):
     async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
         """Records of every status, oldest first by sequence number, behind the number ``after``. No use is counted.
 
-        Fewer than ``limit`` are all there are.
+        Fewer than ``limit`` are all there are. Their ``terms`` are derived data and may be missing.
         """
         ...
 

@@ -18,7 +18,7 @@ from memory.stores.postgres import open_postgres
 from memory.stores.sqlite import SqliteStore
 from memory.stores.sqlite_handles import Bounds
 from tests.memory_databases import MEMORY_DATABASES
-from tests.served_stores import ServedStore
+from tests.served_stores import served
 
 EPOCH = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 ORG = "org:acme"
@@ -26,10 +26,12 @@ USER = "user:slack:U1"
 THREAD = "slack:C1:1.0"
 RANKERS: dict[str, Ranker] = {"keyword": KeywordRanker(), "relevance": RelevanceRanker()}
 SERVERLESS_SHELVES = [f"{kind}-{ranker}" for kind in ("inprocess", "sqlite") for ranker in RANKERS]
-SHELVES = [*SERVERLESS_SHELVES, "postgres-relevance", *(f"remote-{ranker}" for ranker in RANKERS)]
-
-LOCAL_SHELVES = [shelf for shelf in SHELVES if not shelf.startswith("remote")]
+BEHIND = {"remote": "sqlite", "remotepg": "postgres"}
+"""What the service of a remote store keeps its records in."""
+REMOTE_SHELVES = [*(f"remote-{ranker}" for ranker in RANKERS), "remotepg-relevance"]
+LOCAL_SHELVES = [*SERVERLESS_SHELVES, "postgres-relevance"]
 """Where a candidate of this process reaches the store as the object it is."""
+SHELVES = [*LOCAL_SHELVES, *REMOTE_SHELVES]
 
 
 class VectorStore(MemoryStore, VectorKeeper, MemoryArchive, Protocol):
@@ -60,23 +62,26 @@ class Shelf:
 
     @asynccontextmanager
     async def open(self, *, cap: int | None = None, bounds: Bounds | None = None) -> AsyncGenerator[VectorStore]:
-        store_kind, ranker = self.kind.split("-")
-        store: VectorStore
-        if store_kind == "inprocess":
-            store = InProcessStore(ranker=RANKERS[ranker], now=self.clock.now, cap=cap)
-        elif store_kind == "postgres":
-            url = await asyncio.to_thread(MEMORY_DATABASES.at, self.directory)
-            store = await open_postgres(url, ranker=RANKERS[ranker], now=self.clock.now, cap=cap)
-        elif store_kind == "remote":
-            name = cast("RankerName", ranker)
-            store = ServedStore(self.directory, ranker=name, now=self.clock.now, cap=cap)
-        else:
-            limits = bounds or Bounds(timeout_s=2.0)
-            store = SqliteStore(self.directory, ranker=RANKERS[ranker], now=self.clock.now, cap=cap, bounds=limits)
+        kind, ranker = self.kind.split("-")
+        store = await self._opened(BEHIND.get(kind, kind), RANKERS[ranker], cap, bounds)
         try:
-            yield store
+            if kind in BEHIND:
+                name = cast("RankerName", ranker)
+                async with served(store, ranker=name, now=self.clock.now, cap=cap) as remote:
+                    yield remote
+            else:
+                yield store
         finally:
             await store.aclose()
+
+    async def _opened(self, kind: str, ranker: Ranker, cap: int | None, bounds: Bounds | None) -> VectorStore:
+        if kind == "inprocess":
+            return InProcessStore(ranker=ranker, now=self.clock.now, cap=cap)
+        if kind == "postgres":
+            url = await asyncio.to_thread(MEMORY_DATABASES.at, self.directory)
+            return await open_postgres(url, ranker=ranker, now=self.clock.now, cap=cap)
+        limits = bounds or Bounds(timeout_s=2.0)
+        return SqliteStore(self.directory, ranker=ranker, now=self.clock.now, cap=cap, bounds=limits)
 
 
 class BreakingName(str):

@@ -154,7 +154,7 @@ async def scripted(
     host, port = server.sockets[0].getsockname()[:2]
     service.base_url = f"http://{host}:{port}/base"
     clock = HandClock()
-    calls = await asyncio.to_thread(Service, f"{service.base_url}//", TOKEN, patience=patience, monotonic=clock)
+    calls = Service(f"{service.base_url}//", TOKEN, patience=patience, monotonic=clock)
     store = RemoteStore(calls, ranker=ranker, now=lambda: EPOCH, cap=cap)
     try:
         yield Scripted(store, service, clock)

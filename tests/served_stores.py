@@ -1,43 +1,97 @@
-"""A remote store whose memory service runs in the same process, over SQLite files and without a socket."""
+"""A remote store whose memory service runs in the same loop, over a store of its own and behind a real socket."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
-from pathlib import Path
+from typing import Protocol
 
-import httpx2
+from starlette.types import ASGIApp
+from uvicorn.server import ServerState
 
-from memory.rankers import RANKERS
 from memory.record import MemoryRecord
 from memory.service.asgi import MemoryService
-from memory.store import RankerName
+from memory.service.operations import WholeStore
+from memory.service.protocol import BoundedProtocol
+from memory.service.routes import application
+from memory.service.serving import config_of, listen
+from memory.store import RankerName, VectorKeeper
 from memory.stores.remote import RemoteStore
 from memory.stores.remote_calls import Service
-from memory.stores.sqlite import SqliteStore
-from memory.stores.sqlite_handles import Bounds
 
 _TOKEN = "a-token-nobody-guesses"
+_CLOSE_S = 5
+
+
+class StoreBehind(WholeStore, VectorKeeper, Protocol):
+    """What the service is over."""
 
 
 class ServedStore(RemoteStore):
-    """Closes the service's store with itself. Vectors do not travel: those that tests have made are put behind it."""
+    """Vectors do not travel: those that tests have made are put behind it."""
 
-    def __init__(self, directory: Path, *, ranker: RankerName, now: Callable[[], datetime], cap: int | None) -> None:
-        limits = Bounds(timeout_s=2.0)
-        self._behind = SqliteStore(directory, ranker=RANKERS[ranker], now=now, cap=cap, bounds=limits)
-        served = httpx2.ASGITransport(MemoryService(self._behind, _TOKEN, build="0"))
-        super().__init__(
-            Service("http://memory.test/", _TOKEN, transport=served),
-            ranker=ranker,
-            now=now,
-            cap=cap,
-        )
+    def __init__(
+        self,
+        base_url: str,
+        behind: StoreBehind,
+        *,
+        ranker: RankerName,
+        now: Callable[[], datetime],
+        cap: int | None,
+    ) -> None:
+        super().__init__(Service(base_url, _TOKEN), ranker=ranker, now=now, cap=cap)
+        self._behind = behind
 
     async def unembedded(self, scope_key: str, model: str, limit: int) -> Sequence[MemoryRecord]:
+        self._require_open()
         return await self._behind.unembedded(scope_key, model, limit)
 
     async def keep_vectors(self, scope_key: str, model: str, vectors: Mapping[str, tuple[float, ...]]) -> int:
+        self._require_open()
         return await self._behind.keep_vectors(scope_key, model, vectors)
 
-    async def aclose(self) -> None:
-        await super().aclose()
-        await self._behind.aclose()
+
+@asynccontextmanager
+async def served(
+    behind: StoreBehind, *, ranker: RankerName, now: Callable[[], datetime], cap: int | None
+) -> AsyncGenerator[ServedStore]:
+    """A client of a service over ``behind``, which stays open."""
+    async with _serving(behind) as base_url:
+        store = ServedStore(base_url, behind, ranker=ranker, now=now, cap=cap)
+        try:
+            yield store
+        finally:
+            await store.aclose()
+
+
+@asynccontextmanager
+async def _serving(behind: WholeStore) -> AsyncGenerator[str]:
+    """The service's address. What is under way at the end is answered first."""
+    state = ServerState()
+    gone = asyncio.Event()
+    listener = listen("127.0.0.1", 0)
+    app = application(MemoryService(behind, _TOKEN, build="0"))
+    server = await asyncio.get_running_loop().create_server(_connections(app, state, gone), sock=listener)
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.close()
+        for connection in list(state.connections):
+            connection.shutdown()
+        async with asyncio.timeout(_CLOSE_S):
+            if state.connections:
+                await gone.wait()
+            await asyncio.gather(*state.tasks)
+
+
+def _connections(app: ASGIApp, state: ServerState, gone: asyncio.Event) -> Callable[[], BoundedProtocol]:
+    """As uvicorn makes them. Its own server looks ten times a second whether it should end: too seldom for a test."""
+    config = config_of(app)
+
+    class Connection(BoundedProtocol):
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            if not state.connections:
+                gone.set()
+
+    return lambda: Connection(config, state, {})

@@ -4,6 +4,7 @@ import secrets
 import time
 import traceback
 from collections.abc import AsyncIterator, Iterator
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -37,7 +38,7 @@ class MemoryService:
         self._bearer = Bearer(token)
         self._pages = {
             "/healthz": to_json({"ok": True, "build": build, "features": FEATURES}),
-            "/openapi.json": to_json(document(build)),
+            "/openapi.json": _described(build),
         }
         # Bound once: a request makes no logger of its own.
         self._log = _log.bind()
@@ -126,6 +127,12 @@ class MemoryService:
         reference = secrets.token_hex(4)
         self._log.error(REQUEST_FAILED, route=path, reference=reference, trace_of_fault="".join(_where(fault)))
         return reference
+
+
+@cache
+def _described(build: str) -> bytes:
+    """Made once: it takes longer than all the rest of a service's making."""
+    return to_json(document(build))
 
 
 def _where(fault: BaseException) -> Iterator[str]:

@@ -62,7 +62,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 async def serve(service: ASGIApp, listener: socket.socket, *, request_s: float = 10.0) -> None:
     """Serve until SIGINT or SIGTERM; requests that are under way then are answered first, within ``DRAIN_S``."""
-    server = _Server(_config(service, _bounds(request_s)))
+    server = _Server(config_of(service, _bounds(request_s)))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.stop)
@@ -82,7 +82,8 @@ def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         runner.run(work())
 
 
-def _config(service: ASGIApp, bounds: HttpBounds) -> uvicorn.Config:
+def config_of(service: ASGIApp, bounds: HttpBounds = DEFAULT_HTTP_BOUNDS) -> uvicorn.Config:
+    """How ``service`` is served: over the bounded protocol, which adds nothing to its answers."""
     protocol = type("Protocol", (BoundedProtocol,), {"bounds": bounds})
     return uvicorn.Config(
         service,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -113,7 +114,7 @@ async def open_store(
         case StoreKind.POSTGRES:
             return await _open_postgres(choice, ranker, now)
         case StoreKind.REMOTE:
-            return await asyncio.to_thread(_open_remote, choice, ranker, now)
+            return await _open_remote(choice, ranker, now)
 
 
 async def _open_postgres(choice: Choice, ranker: RankerName, now: Callable[[], datetime]) -> MemoryStore:
@@ -135,12 +136,12 @@ def _imported() -> OpenPostgres:
     return open_postgres
 
 
-def _open_remote(choice: Choice, ranker: RankerName, now: Callable[[], datetime]) -> MemoryStore:
-    """In a thread, for what it imports and reads."""
-    from memory.stores.remote import RemoteStore
-    from memory.stores.remote_calls import Service as MemoryService
+async def _open_remote(choice: Choice, ranker: RankerName, now: Callable[[], datetime]) -> MemoryStore:
+    """Imported in a thread: the client is large and reads the machine's certificates."""
+    await asyncio.to_thread(import_module, "memory.stores.remote")
+    from memory.stores.remote import open_remote
 
-    return RemoteStore(MemoryService(choice.address, choice.token), ranker=ranker, now=now, cap=choice.cap)
+    return await open_remote(choice.address, choice.token, ranker=ranker, now=now, cap=choice.cap)
 
 
 def _missing(wish: StoreWish) -> tuple[str, ...]:

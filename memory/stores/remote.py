@@ -140,8 +140,7 @@ class RemoteStore:
 
     async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
         self._require_open()
-        found = await remote_archive.records(self._service, scope_key, limit, after)
-        return await asyncio.to_thread(answers.with_terms, found) if found else found
+        return await remote_archive.records(self._service, scope_key, limit, after)
 
     async def restore(self, scope_key: str, records: Sequence[MemoryRecord]) -> int:
         """As the port says for up to ``wire.MOST_RECORDS`` of ordinary length.
@@ -195,6 +194,13 @@ class RemoteStore:
     def _require_open(self) -> None:
         if self._is_closed:
             raise StoreUnavailableError("the memory store is closed")
+
+
+async def open_remote(
+    base_url: str, token: str, *, ranker: RankerName, now: Callable[[], datetime], cap: int | None
+) -> RemoteStore:
+    """Over the service at ``base_url``, which is first asked when there is something to ask."""
+    return RemoteStore(Service(base_url, token), ranker=ranker, now=now, cap=cap)
 
 
 def _records(scope_key: str, route: str, answer: Mapping[str, Any]) -> list[MemoryRecord]:

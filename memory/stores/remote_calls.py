@@ -2,23 +2,22 @@
 
 import asyncio
 import json
-import ssl
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import httpx2
+import aiohttp
 
 from memory.service.wire import KEY_HEADER, MOST_BODY_BYTES, TRACE_HEADER, read_object
+from memory.store import StoreUnavailableError
 from memory.stores.remote_faults import ServiceFaultError, ServiceSilentError, fault_of
 from memory.stores.remote_guard import Guard
 from memory.stores.remote_trace import traceparent
 from memory.text import storable
 
 CONNECTIONS = 64
-IDLE_CONNECTIONS = 16
 IDLE_S = 60.0
 """Shorter than the service keeps one, and than network address translators remember it."""
 
@@ -52,6 +51,7 @@ class Call:
 
 
 DEFAULT_PATIENCE = Patience()
+_CLOSED = "the memory store is closed"
 
 
 class Service:
@@ -62,27 +62,12 @@ class Service:
         base_url: str,
         token: str,
         *,
-        transport: httpx2.AsyncBaseTransport | None = None,
         patience: Patience = DEFAULT_PATIENCE,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Reads the machine's certificates, so it is made in a thread. ``transport`` takes the place of the network."""
+        """Belongs to the running loop. Trusts whom the machine trusts."""
         self._base_url = base_url.rstrip("/")
-        self._urls: dict[str, httpx2.URL] = {}
-        self._headers = [
-            (b"Authorization", f"Bearer {token}".encode()),
-            (b"Content-Type", b"application/json"),
-            (b"Accept-Encoding", b"identity"),
-        ]
-        self._client = httpx2.AsyncClient(
-            transport=transport,
-            verify=_trusted(base_url),
-            timeout=None,  # each call has one deadline as a whole
-            limits=httpx2.Limits(
-                max_connections=CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS, keepalive_expiry=IDLE_S
-            ),
-            trust_env=False,
-        )
+        self._session = _session(token)
         self._guard = Guard(monotonic)
         self._patience = patience
 
@@ -94,10 +79,10 @@ class Service:
         content = content_of(call.body)
         with self._guard.watching() as is_probe:
             async with _deadline(self._within_s(call, is_probe=is_probe)):
-                response = await self._sent(call, content)
-            answer = read_object(response.content)
-            if not response.is_success:
-                raise fault_of(call.route, response.status_code, answer)
+                status, body = await self._answered(call, content)
+            answer = read_object(body)
+            if not _is_success(status):
+                raise fault_of(call.route, status, answer)
             return answer
 
     async def lines(self, call: Call, most: int) -> list[bytes]:
@@ -105,47 +90,59 @@ class Service:
 
         Fewer when it ends before. Raises as ``ask`` does.
         """
-        request = self._request(call, content_of(call.body))
+        content = content_of(call.body)
         with self._guard.watching():
             within_s = self._within_s(call, is_probe=False)
-            async with _deadline(within_s) as deadline:
-                response = await self._client.send(request, stream=True)
-                async with aclosing(response):
-                    if not response.is_success:
-                        raise fault_of(call.route, response.status_code, read_object(await response.aread()))
-                    return await _lines(response, most, lambda: deadline.reschedule(_now() + within_s))
+            async with _deadline(within_s) as deadline, await self._sent(call, content) as response:
+                if not _is_success(response.status):
+                    raise fault_of(call.route, response.status, read_object(await response.read()))
+                return await _lines(response, most, lambda: deadline.reschedule(_now() + within_s))
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        """What is under way fails."""
+        await self._session.close()
 
-    async def _sent(self, call: Call, content: bytes) -> httpx2.Response:
+    async def _answered(self, call: Call, content: bytes) -> tuple[int, bytes]:
         """Sent a second time when the first one's fate is unknown and twice is as good as once."""
         if call.key is None and not call.is_read:
-            return await self._client.send(self._request(call, content))
+            return await self._answer(call, content)
         try:
             async with asyncio.timeout(None if call.is_read else self._patience.first_try_s):
-                return await self._client.send(self._request(call, content))
-        except httpx2.ConnectError:
+                return await self._answer(call, content)
+        except aiohttp.ClientConnectorError:
             raise
-        except (TimeoutError, httpx2.TransportError):
-            return await self._client.send(self._request(call, content))
+        except (TimeoutError, aiohttp.ClientError):
+            return await self._answer(call, content)
+
+    async def _answer(self, call: Call, content: bytes) -> tuple[int, bytes]:
+        async with await self._sent(call, content) as response:
+            return response.status, await response.read()
+
+    async def _sent(self, call: Call, content: bytes) -> aiohttp.ClientResponse:
+        """Sent once: of itself the session repeats only methods that are idempotent, and POST is none."""
+        headers = {TRACE_HEADER: traceparent()}
+        if call.key is not None:
+            headers[KEY_HEADER] = call.key
+        try:
+            if self._session.closed:
+                raise StoreUnavailableError(_CLOSED)
+            return await self._session.post(
+                f"{self._base_url}{call.route}", data=content, headers=headers, allow_redirects=False
+            )
+        except asyncio.CancelledError as exc:
+            # A session that closes cancels what waits for a connection. That is nobody's task.
+            if not self._session.closed or _is_cancelled():
+                raise
+            raise StoreUnavailableError(_CLOSED) from exc
+        except ValueError as exc:
+            if isinstance(exc, aiohttp.ClientError):
+                raise
+            raise StoreUnavailableError("the memory service's bearer token is none that a request can carry") from exc
 
     def _within_s(self, call: Call, *, is_probe: bool) -> float:
         if call.is_thorough:
             return self._patience.thorough_s
         return self._patience.probe_s if is_probe and call.is_read else self._patience.call_s
-
-    def _request(self, call: Call, content: bytes) -> httpx2.Request:
-        headers = [*self._headers, (TRACE_HEADER.encode(), traceparent().encode())]
-        if call.key is not None:
-            headers.append((KEY_HEADER.encode(), call.key.encode()))
-        return httpx2.Request("POST", self._url(call.route), headers=headers, content=content)
-
-    def _url(self, route: str) -> httpx2.URL:
-        """Read once: that takes longer than all the rest of a request's making."""
-        if route not in self._urls:
-            self._urls[route] = httpx2.URL(f"{self._base_url}{route}")
-        return self._urls[route]
 
 
 def content_of(body: Mapping[str, object]) -> bytes:
@@ -167,15 +164,15 @@ async def _deadline(within_s: float) -> AsyncGenerator[asyncio.Timeout]:
             yield deadline
     except TimeoutError as exc:
         raise ServiceSilentError(f"the memory service did not answer within {within_s:g} s") from exc
-    except httpx2.HTTPError as exc:
+    except aiohttp.ClientError as exc:
         raise ServiceFaultError(f"the memory service cannot be reached: {type(exc).__name__}") from exc
 
 
-async def _lines(response: httpx2.Response, most: int, on_part: Callable[[], None]) -> list[bytes]:
+async def _lines(response: aiohttp.ClientResponse, most: int, on_part: Callable[[], None]) -> list[bytes]:
     """Split at newlines only: a record's text may hold any other character that some call the end of a line."""
     whole: list[bytes] = []
     rest = b""
-    async for part in response.aiter_bytes():
+    async for part in response.content.iter_any():
         on_part()
         *ended, rest = (rest + part).split(b"\n")
         whole.extend(ended)
@@ -184,10 +181,31 @@ async def _lines(response: httpx2.Response, most: int, on_part: Callable[[], Non
     return whole[:most]
 
 
-def _trusted(base_url: str) -> ssl.SSLContext:
-    """Whom the machine trusts, or nobody for an address that needs no certificates."""
-    is_secure = base_url.lower().startswith("https:")
-    return httpx2.create_ssl_context() if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _session(token: str) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            limit=CONNECTIONS, keepalive_timeout=IDLE_S, resolver=aiohttp.ThreadedResolver()
+        ),
+        headers={
+            "Authorization": f"Bearer {token}",
+            "Content-Type": "application/json",
+            "Accept-Encoding": "identity",
+        },
+        skip_auto_headers=("User-Agent", "Accept"),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None),  # each call has one deadline as a whole
+        auto_decompress=False,
+        trust_env=False,
+    )
+
+
+def _is_success(status: int) -> bool:
+    return status // 100 == 2  # noqa: PLR2004 - RFC 9110, section 15.3
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _now() -> float:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.engine import put_back
 from memory.record import MemoryRecord, Status, WriteCounts
 from memory.store import MemoryArchive, Query, RecordConflictError, Stats, StoreUnavailableError
 from memory.stores.null import NullStore
@@ -81,7 +82,7 @@ async def test_records_of_every_status_come_out_oldest_first(store: VectorStore)
     assert [each.sequence for each in records] == [0, 1, 2, 3, 5, 6]
     assert [each.status for each in records] == STATUSES
     assert texts(records) == ["one", "two", "The PR is merged", "four", "2", "seven"]
-    assert [records[4], records[5]] == await kept(store)
+    assert [put_back(ORG, each) for each in records[4:]] == await kept(store)
     assert (records[4].use_count, records[4].supersedes, records[4].confidence) == (1, "mem:org:acme:1", 0.25)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.engine import put_back
 from memory.record import Status, WriteCounts
 from memory.store import Stats, StoreUnavailableError
 from memory.stores.null import NullStore
@@ -53,7 +54,7 @@ async def test_a_dry_run_only_tells(store: VectorStore) -> None:
 async def test_the_row_stays_and_tells_that_it_was_swept(store: VectorStore) -> None:
     before = await kept(store)
     await store.sweep(ORG)
-    swept = [each for each in await store.records(ORG, 10) if each.status is Status.SWEPT]
+    swept = [put_back(ORG, each) for each in await store.records(ORG, 10) if each.status is Status.SWEPT]
     assert swept == [replace(each, status=Status.SWEPT) for each in before[1::2]]
     assert await store.stats(ORG) == Stats(1, {Status.ACTIVE: 2, Status.SWEPT: 2})
 

@@ -336,7 +336,7 @@ async def test_everything_can_be_taken_out_and_counted() -> None:
         assert isinstance(remote.store, MemoryArchive)
         assert not isinstance(remote.store, VectorKeeper)
         [only] = await remote.store.records(ORG, 9, after=0)
-        assert (replace(only, terms=frozenset()), "line" in only.terms) == (whole[0], True)
+        assert only == whole[0]
         assert remote.last.body == {"scopeKey": ORG, "after": 0}
         assert len(await remote.store.records(ORG, 1)) == 1
         assert await remote.store.records(ORG, 0) == []

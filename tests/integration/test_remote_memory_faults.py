@@ -8,7 +8,7 @@ import structlog
 
 from memory.record import WriteCounts
 from memory.store import Query, Retrieved, StoreUnavailableError
-from memory.stores.remote_calls import Call, Patience, Service
+from memory.stores.remote_calls import CONNECTIONS, Call, Patience, Service
 from memory.stores.remote_trace import trace_id
 from tests.memory_records import ORG, fact
 from tests.memory_servers import Scripted, answer, dropped, raw, refusal, scripted, silence
@@ -97,10 +97,10 @@ async def test_a_refusal_is_an_answer(status: int) -> None:
 async def test_nobody_there_is_a_quick_failure() -> None:
     async with scripted() as remote:
         base_url = remote.service.base_url
-    service = await asyncio.to_thread(Service, base_url, "token")
+    service = Service(base_url, "token")
     try:
         for _ in range(3):
-            with pytest.raises(StoreUnavailableError, match="ConnectError"):
+            with pytest.raises(StoreUnavailableError, match="ClientConnectorError"):
                 await service.ask(Call("/list", {}, is_read=True))
         with pytest.raises(StoreUnavailableError, match="left alone"):
             await service.ask(Call("/list", {}, is_read=True))
@@ -159,6 +159,61 @@ async def test_what_has_no_key_and_changes_something_is_sent_once() -> None:
         with pytest.raises(StoreUnavailableError):
             await remote.store.erase(ORG)
         assert len(remote.service.asked) == 1
+
+
+async def test_what_was_sent_over_a_kept_connection_that_is_lost_is_not_sent_again_without_a_key() -> None:
+    async with scripted(DONE, dropped, DONE) as remote:
+        await remote.store.forget(ORG, "mem:org:acme:1")
+        with pytest.raises(StoreUnavailableError, match="ServerDisconnectedError"):
+            await remote.store.forget(ORG, "mem:org:acme:1")
+        assert (len(remote.service.asked), remote.service.connections) == (2, 1)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        b"hello\r\n\r\n",
+        HEAD + b"Content-Length: x\r\n\r\n",
+        HEAD + b"X: " + b"x" * 20_000,
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}",
+    ],
+)
+async def test_an_answer_that_is_no_http_is_a_failure(answered: bytes) -> None:
+    async def garbled(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answered)
+
+    async with scripted(garbled) as remote:
+        with pytest.raises(StoreUnavailableError, match="ClientResponseError"):
+            await remote.store.erase(ORG)
+        with pytest.raises(StoreUnavailableError, match="ClientResponseError"):
+            await remote.store.records(ORG, 9)
+
+
+async def test_closing_ends_what_waits_for_an_answer_and_what_waits_for_a_connection() -> None:
+    async with scripted(silence) as remote:
+        waiting = [asyncio.ensure_future(remote.store.list(ORG, 9)) for _ in range(CONNECTIONS + 1)]
+        async with asyncio.timeout(5):
+            while len(remote.service.asked) < CONNECTIONS:
+                await asyncio.sleep(0)
+        assert (len(remote.service.asked), remote.service.connections) == (CONNECTIONS, CONNECTIONS)
+        await remote.store.aclose()
+        ended = await asyncio.gather(*waiting, return_exceptions=True)
+        assert {type(each) for each in ended} == {StoreUnavailableError}
+
+
+@pytest.mark.parametrize("token", ["line\n", "nul\x00", "bell\x07"])
+async def test_a_token_that_no_header_may_carry_makes_the_store_unavailable(token: str) -> None:
+    async with scripted(DONE) as remote:
+        service = Service(remote.service.base_url, token)
+        try:
+            with pytest.raises(StoreUnavailableError, match="bearer token"):
+                await service.ask(Call("/write", {}, key="k"))
+        finally:
+            await service.aclose()
+        assert remote.service.asked == []
 
 
 async def test_an_answer_that_never_ends_is_a_timeout() -> None:

@@ -28,7 +28,7 @@ async def test_a_killed_service_is_missed_and_found_again_with_everything_it_had
     with ExitStack() as services:
         first = await started(services, tmp_path)
         base_url = f"http://127.0.0.1:{first.port}"
-        service = await asyncio.to_thread(Service, base_url, TOKEN, patience=PATIENT, monotonic=clock)
+        service = Service(base_url, TOKEN, patience=PATIENT, monotonic=clock)
         store = RemoteStore(service, ranker="relevance", now=lambda: EPOCH)
         try:
             batch = [fact("the staging database listens on port 5433")]
