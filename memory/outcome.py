@@ -63,6 +63,8 @@ class Outcome:
     remembered: tuple[Remembered, ...] = ()
     unwritten: tuple[Batch, ...] = ()
     """For ``Reflector.write_again``: the batches of scopes that could not be written."""
+    untaken: int = 0
+    """How many batches the store refused for what they are; nothing of them is left to write."""
     unreviewed: tuple[Batch, ...] = ()
     """What waits for a person and could not be handed in."""
 

@@ -26,6 +26,8 @@ REFLECTION_FINISHED = "reflection_finished"
 
 UNREADABLE = "store_unreadable"
 """No scope could be looked into, so no model was asked: the turn may be looked at again at no double cost."""
+UNTAKEN = "store_refused"
+"""What was to be written is nothing the store takes."""
 LATEST = 20
 """Others may write while the new records are looked for by their run."""
 
@@ -143,22 +145,32 @@ class Reflector:
     async def _written(self, run_id: str, batches: Sequence[Batch]) -> Outcome:
         """Each scope by itself: one that cannot be written takes nothing from the others.
 
-        Its key makes a batch count once whose first writing has ended without anybody knowing how.
+        Its key makes a batch count once whose first writing has ended without anybody knowing how. A store that says
+        that a batch is none it can take would say so every time: that batch is counted, and not tried again.
         """
         remembered: list[Remembered] = []
         unwritten: list[Batch] = []
+        untaken = 0
         for batch in batches:
             try:
                 key = key_of(run_id, batch.scope_key, batch.candidates)
                 counts = await self._store.write(batch.scope_key, batch.candidates, idempotency_key=key)
             except StoreUnavailableError:
                 unwritten.append(batch)
+            except ValueError:
+                untaken += 1
             else:
                 remembered.append(await self._remembered(run_id, batch, counts))
         again = sum(each.counts.restated + each.counts.deduped for each in remembered)
-        ending = Ending.WRITTEN if remembered else Ending.FAILED if unwritten else Ending.NOTHING
-        reason = "store" if unwritten else None
-        return Outcome(ending, reason, restated=again, remembered=tuple(remembered), unwritten=tuple(unwritten))
+        ending = Ending.WRITTEN if remembered else Ending.FAILED if unwritten or untaken else Ending.NOTHING
+        return Outcome(
+            ending,
+            "store" if unwritten else UNTAKEN if untaken else None,
+            restated=again,
+            remembered=tuple(remembered),
+            unwritten=tuple(unwritten),
+            untaken=untaken,
+        )
 
     async def _remembered(self, run_id: str, batch: Batch, counts: WriteCounts) -> Remembered:
         new = await self._new_records(run_id, batch, counts.inserted) if counts.inserted else []
@@ -206,4 +218,5 @@ def _tell(run_id: str, outcome: Outcome) -> None:
         narrowed=dict(outcome.narrowed),
         review=outcome.review,
         unwritten_scopes=len(outcome.unwritten),
+        untaken_scopes=outcome.untaken,
     )

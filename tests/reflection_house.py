@@ -121,11 +121,15 @@ class Faulty(InProcessStore):
         super().__init__(ranker=RelevanceRanker(), now=lambda: NOON)
         self.unwritable = unwritable or set()
         self.unreadable = unreadable or set()
+        self.picky: set[str] = set()
+        """Scopes whose batches are refused for what they are."""
         self.batches: list[str] = []
 
     async def write(self, scope_key: str, candidates: Sequence[MemoryCandidate], **more: Any) -> WriteCounts:
         if scope_key in self.unwritable:
             raise StoreUnavailableError("down")
+        if scope_key in self.picky:
+            raise ValueError("the memory service refused /write")
         self.batches.append(scope_key)
         return await super().write(scope_key, candidates, **more)
 

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from memory.extracted import Answer
 from memory.outcome import Batch, Ending, Outcome
 from memory.record import MemoryCandidate, WriteCounts
-from memory.reflector import REFLECTION_FINISHED, UNREADABLE, ExtractionError
+from memory.reflector import REFLECTION_FINISHED, UNREADABLE, UNTAKEN, ExtractionError
 from memory.store import MemoryStore, Query, StoreUnavailableError
 from tests.memory_records import SERVERLESS_SHELVES, Shelf, fact, kept
 from tests.reflection_house import (
@@ -270,6 +270,30 @@ async def test_a_store_that_takes_nothing_keeps_everything_for_later() -> None:
     assert (outcome.ending, outcome.reason, len(outcome.unwritten)) == (Ending.FAILED, "store", 2)
 
 
+async def test_a_batch_that_the_store_refuses_is_counted_and_not_kept_for_later() -> None:
+    store = Faulty()
+    store.picky = {ORG}
+    with structlog.testing.capture_logs() as lines:
+        outcome = await a_reflector(store, Scripted([answer_of(ARGO, TABS)])).reflect(a_turn(WORDS))
+    assert (outcome.ending, outcome.reason) == (Ending.WRITTEN, UNTAKEN)
+    assert (outcome.unwritten, outcome.untaken) == ((), 1)
+    assert await active(store, USER) == ["This user prefers tabs."]
+    assert [(line["untaken_scopes"], line["unwritten_scopes"]) for line in lines] == [(1, 0)]
+
+
+async def test_a_refused_batch_among_those_that_are_written_again_ends_there() -> None:
+    store = Faulty(unwritable={ORG, USER})
+    turn = a_turn(WORDS)
+    reflector = a_reflector(store, Scripted([answer_of(ARGO, TABS)]))
+    first = await reflector.reflect(turn)
+    store.picky, store.unwritable = {ORG}, {USER}
+    again = await reflector.write_again(turn, first.unwritten)
+    assert (again.reason, again.untaken, [batch.scope_key for batch in again.unwritten]) == ("store", 1, [USER])
+    store.picky, store.unwritable = {USER}, set()
+    last = await reflector.write_again(turn, again.unwritten)
+    assert (last.ending, last.reason, last.untaken, last.unwritten) == (Ending.FAILED, UNTAKEN, 1, ())
+
+
 async def test_a_store_that_cannot_be_read_costs_no_model_call() -> None:
     model = Scripted([answer_of(ARGO)])
     everywhere = {ORG, CHANNEL, USER}
@@ -387,6 +411,7 @@ async def test_the_line_of_the_log_counts_and_holds_no_words() -> None:
         "narrowed": {"private_org": 1},
         "review": 0,
         "unwritten_scopes": 1,
+        "untaken_scopes": 0,
     }
 
 
