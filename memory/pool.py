@@ -80,7 +80,10 @@ class Pool(Sequence[MemoryRecord]):
 
     def chosen_by(self, text: str) -> frozenset[str] | None:
         """The ids of the candidates for a query of many words; ``None`` when everything that matches is one."""
-        words, terms = dict.fromkeys(tokenize(text)), query_terms(text)
+        words = dict.fromkeys(tokenize(text))
+        if len(words) <= MATCH_TOKENS and text.isascii():
+            return None
+        terms = query_terms(text)
         if len(words) <= MATCH_TOKENS and len(terms) <= MATCH_TOKENS:
             return None
         places = {place for having in self.having_words(longest(words)).values() for place in having}

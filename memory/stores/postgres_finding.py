@@ -23,7 +23,7 @@ from memory.stores.postgres_scopes import Scope, current
 from memory.stores.postgres_server import Connection, Server
 from memory.stores.postgres_snapshot import Snapshot, fetch_table
 from memory.stores.rows import row_limit, sequence_in
-from memory.stores.searches import Search, candidates_for
+from memory.stores.searches import Search, candidates_for, ranked
 from memory.text import query_terms, storable, tokenize
 
 USE_UNCOUNTED = "memory_use_uncounted"
@@ -79,8 +79,7 @@ async def _find(
         records, standing = await _through_index(server, scope, snapshot, search, similarity)
     else:
         records, standing = pool, pool.standing(query.standing)
-    hits = await asyncio.to_thread(search.ranker.rank, records, query.text, search.now, similarity, max(0, query.limit))
-    return hits, standing
+    return await asyncio.to_thread(ranked, records, search, similarity), standing
 
 
 async def _similarity(server: Server, scope: Scope, snapshot: Snapshot, search: Search) -> Mapping[str, float]:

@@ -1,11 +1,13 @@
 """What a database is asked for, and how much of a scope a search looks at."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory.pool import Pool
 from memory.ranker import Ranker
-from memory.record import Kind
-from memory.store import Query
+from memory.record import Kind, MemoryRecord
+from memory.store import Hit, Query
 
 WHOLE_POOL = 2_000
 """Up to so many active records a search ranks every one of them; beyond, an index chooses."""
@@ -26,6 +28,16 @@ class Listing:
     query: str
     kind: Kind | None
     before: int | None
+
+
+def ranked(records: Sequence[MemoryRecord], search: Search, similarity: Mapping[str, float]) -> list[Hit]:
+    """The best of ``records``: of a whole scope only those that the query's longest words choose, as an index does."""
+    query = search.query
+    chosen = records.chosen_by(query.text) if isinstance(records, Pool) else None
+    if chosen is None:
+        return search.ranker.rank(records, query.text, search.now, similarity, max(0, query.limit))
+    hits = search.ranker.rank(records, query.text, search.now, similarity)
+    return [hit for hit in hits if hit.record.id in chosen or hit.record.id in similarity][: max(0, query.limit)]
 
 
 def candidates_for(limit: int) -> int:

@@ -9,7 +9,7 @@ from memory.ranker import matches_any
 from memory.record import MemoryRecord
 from memory.store import Hit, Query, Retrieved, Vector
 from memory.stores.rows import LARGEST_INTEGER, row_limit, sequence_in
-from memory.stores.searches import WHOLE_POOL, Listing, Search, candidates_for
+from memory.stores.searches import WHOLE_POOL, Listing, Search, candidates_for, ranked
 from memory.stores.sqlite_files import ScopeFile
 from memory.stores.sqlite_rows import match_of, record_of
 from memory.stores.sqlite_schema import transaction
@@ -73,11 +73,7 @@ def _find(file: ScopeFile, connection: sqlite3.Connection, search: Search, snaps
     tables = {} if snapshot is None else snapshot.tables
     similarity = {} if query.vector is None else _similarity(file.scope_key, connection, query.vector, tables)
     records = _candidates(file, connection, query, similarity) if snapshot is None else snapshot.pool
-    chosen = None if snapshot is None else snapshot.pool.chosen_by(query.text)
-    if chosen is None:
-        return search.ranker.rank(records, query.text, search.now, similarity, query.limit)
-    hits = search.ranker.rank(records, query.text, search.now, similarity)
-    return [hit for hit in hits if hit.record.id in chosen or hit.record.id in similarity][: max(0, query.limit)]
+    return ranked(records, search, similarity)
 
 
 def _standing(

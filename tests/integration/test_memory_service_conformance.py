@@ -306,6 +306,16 @@ def test_a_query_of_many_words_finds_by_the_long_ones(service: ServedMemory) -> 
     assert texts(service.retrieve(scope, query)) == ["certificates are rotated"]
 
 
+@pytest.mark.parametrize("ranker", ["keyword", "relevance"])
+def test_a_query_of_many_words_does_not_find_by_the_shortest(service: ServedMemory, ranker: str) -> None:
+    """MATCH term cap: one matched only by the dropped shortest is not (documented trade); <= 24 are unaffected."""
+    scope = new_scope()
+    service.write(scope, fact("ox"), fact("elsewhere"))
+    long = [f"heron{first}{second}" for first in "abcd" for second in "bdghkt"]
+    assert texts(service.retrieve(scope, " ".join(["ox", *long]), ranker=ranker)) == []
+    assert "ox" in texts(service.retrieve(scope, " ".join(["ox", *long[1:]]), ranker=ranker))
+
+
 def test_writers_at_the_same_time_lose_nothing(service: ServedMemory) -> None:
     """Worker: 5 concurrent write batches to one scope -> all succeed, 10 unique ids (no seq collision)."""
     scope = new_scope()

@@ -187,8 +187,10 @@ HOT: dict[str, tuple[LiteralString, Mapping[str, object]]] = {
 
 
 @pytest.fixture
-def crowded(url: str) -> Iterator[str]:
+async def crowded(url: str, clock: StoppedClock) -> AsyncGenerator[str]:
     """Six hundred scopes of thirty records: enough for the planner to care."""
+    async with opened(url, clock):
+        pass  # Its tables are there from now on.
     sql(
         url,
         "INSERT INTO scopes (id, key, epoch, version, terms_version) OVERRIDING SYSTEM VALUE"
