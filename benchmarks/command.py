@@ -91,7 +91,7 @@ def _leave(number: int, _frame: object) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description="Measure what the README claims.")
-    parser.add_argument("--quick", action="store_true", help="fewer of everything: under 40 seconds")
+    parser.add_argument("--quick", action="store_true", help="fewer of everything: some two minutes")
     parser.add_argument("--only", type=names, default=list(BENCHMARKS), help=f"of {','.join(BENCHMARKS)}")
     parser.add_argument(
         "--locomo", type=Path, nargs="+", default=[], metavar="PATH", help="also measure recall on these conversations"

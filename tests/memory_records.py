@@ -28,7 +28,7 @@ RANKERS: dict[str, Ranker] = {"keyword": KeywordRanker(), "relevance": Relevance
 SERVERLESS_SHELVES = [f"{kind}-{ranker}" for kind in ("inprocess", "sqlite") for ranker in RANKERS]
 BEHIND = {"remote": "sqlite", "remotepg": "postgres"}
 """What the service of a remote store keeps its records in."""
-REMOTE_SHELVES = [*(f"remote-{ranker}" for ranker in RANKERS), "remotepg-relevance"]
+REMOTE_SHELVES = ["remote-relevance", "remotepg-relevance"]
 LOCAL_SHELVES = [*SERVERLESS_SHELVES, "postgres-relevance"]
 """Where a candidate of this process reaches the store as the object it is."""
 SHELVES = [*LOCAL_SHELVES, *REMOTE_SHELVES]
