@@ -22,10 +22,10 @@ from app.dispatch.recovering import Recovering
 from app.dispatch.resolve import resolve
 from app.errors import ConfigurationError, ModelError
 from app.http.bearer import bearers_of
-from app.runtime import settle
 from app.status import BotStatus
 from commands.registry import Registry
 from config.settings import Settings
+from memory.service.process import settle
 from memory.store import MemoryStore
 
 

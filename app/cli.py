@@ -136,7 +136,7 @@ def run(context: typer.Context, config: ConfigOption = None) -> None:
     """Run the bot in your Slack workspace."""
     settings = _settings(config or context.obj)
     from app.bootstrap import serve
-    from app.runtime import run as run_to_end
+    from memory.service.process import run as run_to_end
 
     run_to_end(serve(settings))
 
@@ -154,7 +154,7 @@ def play(
     """
     settings = _settings(config or context.obj, playground=True)
     from app.play import play as play_until_stopped
-    from app.runtime import run as run_to_end
+    from memory.service.process import run as run_to_end
 
     run_to_end(play_until_stopped(settings, host=host, port=port))
 

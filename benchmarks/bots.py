@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 
 from app.logs import configure
 from app.playground.seed import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
-from app.runtime import run, settle
 from benchmarks.bare_bolt import bare_bolt
 from benchmarks.children import Pipe, answer_questions
 from benchmarks.stub_models import Hold, StubModel, StubProvider
 from config.loading import load
+from memory.service.process import run, settle
 
 
 class Side(StrEnum):

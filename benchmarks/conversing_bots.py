@@ -12,12 +12,12 @@ from pathlib import Path
 
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
 from app.logs import configure
-from app.runtime import run, settle
 from benchmarks.bare_bolt import bare_bolt
 from benchmarks.bots import Side, bot_environment
 from benchmarks.children import Pipe, answer_questions
 from benchmarks.soaking_accounts import answer_text, asked_number
 from config.loading import load
+from memory.service.process import run, settle
 
 MODEL_S = 2.0
 _BYTES = 1 if sys.platform == "darwin" else 1024

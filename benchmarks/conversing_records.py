@@ -25,13 +25,13 @@ from app.channel import (
 from app.clock import SystemClock
 from app.dispatch.journal import Accepted
 from app.dispatch.keying import Keying
-from app.runtime import run, settle
 from app.sessions.transcript import TranscriptMessage
 from app.state.engine import Database
 from app.state.journal import StateJournal
 from app.state.opening import open_database
 from app.state.sessions import StateSessions
 from benchmarks.children import BenchmarkError, Pipe, answer_questions
+from memory.service.process import run, settle
 
 LINES = 2_000
 LINE = "The staging database listens on port 5433; the old one keeps 5432 until it is retired. " * 2

@@ -12,12 +12,12 @@ from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopR
 from app.agents.providers.offline_extraction import extraction_answer, is_extraction
 from app.logs import configure
 from app.playground.seed import ALICE, BOT_USER, GENERAL
-from app.runtime import run, settle
 from benchmarks.bots import bot_environment
 from benchmarks.children import Pipe, answer_questions
 from benchmarks.stub_models import ANSWER
 from benchmarks.workspaces import Desk
 from config.loading import load
+from memory.service.process import run, settle
 
 EXTRACTION_S = 5.0
 

@@ -14,7 +14,6 @@ from random import Random
 import psutil
 
 from app.clock import SystemClock
-from app.runtime import settle
 from benchmarks.figures import Aim, ms, percentile, ratio
 from benchmarks.made_up_words import QUESTION_WORDS, RECORD_WORDS, made_up_words, sentence
 from benchmarks.tables import Table
@@ -23,6 +22,7 @@ from memory.recall import Recall
 from memory.record import MemoryCandidate
 from memory.relevance import RelevanceRanker
 from memory.scope import Scopes
+from memory.service.process import settle
 from memory.store import MemoryStore
 from memory.stores.inprocess import InProcessStore
 from memory.stores.sqlite import SqliteStore

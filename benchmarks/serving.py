@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.runtime import settle
 from benchmarks import serving_first_text, serving_rates, serving_scopes
 from benchmarks.conversing_records import postgres_url
 from benchmarks.tables import Table
+from memory.service.process import settle
 
 
 @dataclass(frozen=True, slots=True)

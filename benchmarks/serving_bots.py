@@ -9,13 +9,13 @@ from pathlib import Path
 
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
 from app.logs import configure
-from app.runtime import run, settle
 from benchmarks.bots import bot_environment
 from benchmarks.children import Pipe, answer_questions
 from benchmarks.serving_services import TOKEN
 from benchmarks.stub_models import ANSWER
 from config.loading import load
 from memory.render import FENCE_OPEN
+from memory.service.process import run, settle
 
 
 @dataclass(slots=True)

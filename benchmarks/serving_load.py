@@ -8,8 +8,8 @@ from itertools import islice
 
 from httptools import HttpResponseParser
 
-from app.runtime import run
 from benchmarks.children import BenchmarkError
+from memory.service.process import run
 
 HOST = "127.0.0.1"
 _OK = 200

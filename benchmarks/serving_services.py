@@ -23,6 +23,7 @@ from memory.relevance import RelevanceRanker
 from memory.service import serving
 from memory.service.asgi import MemoryService
 from memory.service.operations import WholeStore
+from memory.service.process import listen, run
 from memory.service.routes import application
 from memory.stores.postgres import open_postgres
 from memory.stores.sqlite import SqliteStore
@@ -102,7 +103,7 @@ def bare_server(body_bytes: int) -> Generator[Server]:
 def memory_service(pipe: Pipe, place: Place) -> None:
     """The main function of the service's process; its greeting is its port. Its log is written, to nowhere."""
     with _logs_to_nowhere():
-        serving.run(lambda: _serve_memory(pipe, place))
+        run(_serve_memory(pipe, place))
 
 
 def bare_route(pipe: Pipe, body_bytes: int) -> None:
@@ -114,7 +115,7 @@ def bare_route(pipe: Pipe, body_bytes: int) -> None:
         return Response(answer, media_type=JSON)
 
     with _logs_to_nowhere():
-        serving.run(lambda: _serve(pipe, Starlette(routes=[Route("/retrieve", retrieve, methods=["POST"])])))
+        run(_serve(pipe, Starlette(routes=[Route("/retrieve", retrieve, methods=["POST"])])))
 
 
 @contextmanager
@@ -132,7 +133,7 @@ async def _serve_memory(pipe: Pipe, place: Place) -> None:
 
 async def _serve(pipe: Pipe, app: ASGIApp) -> None:
     """Until the other side hangs up."""
-    listener = serving.listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0)
     async with asyncio.TaskGroup() as group:
         group.create_task(serving.serve(app, listener))
         await answer_questions(pipe, None, greeting=listener.getsockname()[1])

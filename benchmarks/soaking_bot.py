@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
 from app.bootstrap import build
 from app.logs import configure
-from app.runtime import run, settle
 from benchmarks.soaking_accounts import answer_text, asked_number
 from config.loading import load
+from memory.service.process import run, settle
 
 THINKS_S = (0.02, 0.4)
 PAUSE_S = (0.05, 0.3)

@@ -12,9 +12,10 @@ from uvicorn.server import ServerState
 from memory.record import MemoryRecord
 from memory.service.asgi import MemoryService
 from memory.service.operations import WholeStore
+from memory.service.process import listen
 from memory.service.protocol import BoundedProtocol
 from memory.service.routes import application
-from memory.service.serving import config_of, listen
+from memory.service.serving import config_of
 from memory.store import RankerName, VectorKeeper
 from memory.stores.remote import RemoteStore
 from memory.stores.remote_calls import Service

@@ -13,9 +13,9 @@ from starlette.routing import BaseRoute, Route
 
 from app.background import beside
 from app.errors import ConfigurationError
+from memory.service.process import listen
 
 CLOSE_S = 3
-BACKLOG = 2048
 
 
 def surface(is_ready: Callable[[], bool], routes: Sequence[BaseRoute] = ()) -> Starlette:
@@ -57,16 +57,9 @@ class _Server(uvicorn.Server):
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Naming the protocol is what makes asyncio send small answers at once (TCP_NODELAY).
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((host, port))
-        listener.listen(BACKLOG)
+        return listen(host, port)
     except OSError as fault:
-        listener.close()
         raise ConfigurationError(
             f"http.host and http.port: cannot listen on {host}:{port} ({fault.strerror})"
         ) from fault
-    return listener

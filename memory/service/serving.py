@@ -1,29 +1,26 @@
 """The service's server: one socket, uvicorn with uvloop, and an end that lets what is under way be answered."""
 
 import asyncio
-import gc
 import resource
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
+from memory.service.process import settle
 from memory.service.protocol import DEFAULT_HTTP_BOUNDS, BoundedProtocol, HttpBounds
 
 SERVICE_READY = "memory_service_ready"
 SERVICE_STOPPED = "memory_service_stopped"
 
-BACKLOG = 2_048
 DRAIN_S = 20
 KEEP_ALIVE_S = 75
 """Longer than the clients keep a connection that is not in use, so that they are the ones who close it."""
-YOUNG_OBJECTS = 20_000
 _SPARE_FILES = 512
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -45,41 +42,15 @@ class _Server(uvicorn.Server):
         yield
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket there; port 0 takes any free one. Raises ``OSError``."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Naming the protocol is what makes asyncio send small answers at once (TCP_NODELAY).
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-        listener.listen(BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
 async def serve(service: ASGIApp, listener: socket.socket, *, request_s: float = 10.0) -> None:
     """Serve until SIGINT or SIGTERM; requests that are under way then are answered first, within ``DRAIN_S``."""
     server = _Server(config_of(service, _bounds(request_s)))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.stop)
-    _settle()
+    settle()
     await server.serve(sockets=[listener])
     _log.info(SERVICE_STOPPED)
-
-
-def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run ``work`` to its end on uvloop where it is installed."""
-    factory = None
-    with suppress(ImportError):
-        import uvloop
-
-        factory = uvloop.new_event_loop
-    with asyncio.Runner(loop_factory=factory) as runner:
-        runner.run(work())
 
 
 def config_of(service: ASGIApp, bounds: HttpBounds = DEFAULT_HTTP_BOUNDS) -> uvicorn.Config:
@@ -107,10 +78,3 @@ def _bounds(request_s: float) -> HttpBounds:
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
     return replace(DEFAULT_HTTP_BOUNDS, request_s=request_s, connections=max(1, (most - _SPARE_FILES) // 2))
-
-
-def _settle() -> None:
-    """What there is now lives as long as the process; the collector need not look at it again."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS, 50, 50)

@@ -13,8 +13,9 @@ import structlog
 from memory.rankers import RANKERS
 from memory.service.asgi import MemoryService
 from memory.service.operations import WholeStore
+from memory.service.process import listen, run
 from memory.service.routes import application
-from memory.service.serving import listen, run, serve
+from memory.service.serving import serve
 from memory.store import RankerName, StoreUnavailableError
 from memory.stores.opening import Choice, StoreKind, StoreRefusedError, StoreWish, choose
 from memory.stores.sqlite import SqliteStore
@@ -53,7 +54,7 @@ def run_service(wish: ServiceWish) -> None:
     token = _token(wish)
     listener = _listener(wish)
     with listener:
-        run(lambda: _serve(wish, token, listener))
+        run(_serve(wish, token, listener))
 
 
 async def _serve(wish: ServiceWish, token: str, listener: socket.socket) -> None:

@@ -8,7 +8,7 @@ import structlog
 from app.background import Background
 from app.clock import SystemClock
 from app.dispatch.entrance import Entrance
-from app.runtime import YOUNG_OBJECTS, run, settle
+from memory.service.process import YOUNG_OBJECTS, run, settle
 from tests.fakes import until
 
 

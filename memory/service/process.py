@@ -1,10 +1,12 @@
-"""How the process runs: the event loop it uses, and a garbage collector that does not stop the world mid-burst."""
+"""How a process that serves runs, the bot too: its event loop, its garbage collector, the socket it listens on."""
 
 import asyncio
 import gc
+import socket
 from collections.abc import Coroutine
 from typing import Any
 
+BACKLOG = 2_048
 YOUNG_OBJECTS = 20_000
 """A burst makes objects by the ten thousand; the default of 700 would collect dozens of times within one."""
 
@@ -25,3 +27,18 @@ def settle() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, 50, 50)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket there; port 0 takes any free one. Raises ``OSError``."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Naming the protocol is what makes asyncio send small answers at once (TCP_NODELAY).
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
