@@ -225,8 +225,8 @@ def admission_note(admission: Admission) -> str | None:
             return wording.STEERED
         case Joins():
             return wording.JOINED
-        case Interrupts():
-            return wording.INTERRUPTING
+        case Interrupts(place):
+            return wording.interrupting(place)
         case Held() | _:
             return None
 

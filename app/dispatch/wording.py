@@ -56,6 +56,12 @@ def waiting(place: int) -> str:
     return f"In line: {place - 1} more of this conversation come before it."
 
 
+def interrupting(place: int) -> str:
+    if place == 1:
+        return INTERRUPTING
+    return f"I stop what I am writing. {place - 1} more of this conversation come before this."
+
+
 def not_understood(reason: str) -> str:
     return f":warning: {reason}"
 

@@ -15,9 +15,9 @@ class BusyInput(StrEnum):
     QUEUE = "queue"
     """Nothing: it is the next turn."""
     STEER = "steer"
-    """It goes into the running turn at its next boundary, where there is one coming."""
+    """It goes into the running turn of the same person at its next boundary, where there is one coming."""
     INTERRUPT = "interrupt"
-    """It ends the running turn; quick messages of one person become one turn."""
+    """It ends the running turn of the same person; quick messages of one person become one turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,10 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The turn that runs."""
+    """The turn that runs, and whose message it answers where."""
 
+    sender: UserId
+    thread_key: ThreadKey
     takes_steering: bool = False
     """It has a boundary coming at which it reads what was said meanwhile."""
     is_interruptible: bool = True
@@ -128,12 +130,24 @@ def _among_others(arrival: Arrival, line: Standing) -> Admission:
     if arrival.is_own_turn or arrival.mode is BusyInput.QUEUE:
         return Waits(place)
     if arrival.mode is BusyInput.STEER:
-        return Steers() if line.running is not None and line.running.takes_steering else Waits(place)
+        return Steers() if _may_steer(arrival, line.running) else Waits(place)
     if _is_burst(arrival, line.tail):
         return Joins(line.turns)
-    if line.running is not None and line.running.is_interruptible:
-        return Interrupts(place)
-    return Waits(place)
+    return Interrupts(place) if _may_interrupt(arrival, line.running) else Waits(place)
+
+
+def _may_steer(arrival: Arrival, running: Running | None) -> bool:
+    """Only whoever waits for the answer, and waits for it where this message would look for its own."""
+    return (
+        running is not None
+        and running.takes_steering
+        and (running.sender, running.thread_key) == (arrival.sender, arrival.thread_key)
+    )
+
+
+def _may_interrupt(arrival: Arrival, running: Running | None) -> bool:
+    """Only whoever waits for the answer: nobody's is cut off by what somebody else says beside it."""
+    return running is not None and running.is_interruptible and running.sender == arrival.sender
 
 
 def _is_burst(arrival: Arrival, tail: Tail | None) -> bool:

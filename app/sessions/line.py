@@ -54,7 +54,7 @@ class Line(Generic[T]):
     def standing(self) -> Standing:
         running, tail = self.running, self.tail
         return Standing(
-            running and Running(running.takes_steering and running.can_be_cut, _may_interrupt(running)),
+            running and _as_running(running),
             turns=len(self.waiting),
             messages=len(self.steering) + sum(1 + len(ticket.carries) for ticket in self.waiting),
             tail=tail and Tail(tail.arrival.sender, tail.arrival.thread_key, tail.arrival.is_own_turn),
@@ -85,5 +85,11 @@ class Line(Generic[T]):
             self.waiting.appendleft(ticket)
 
 
-def _may_interrupt(running: Ticket[Any]) -> bool:
-    return running.is_interruptible and running.can_be_cut
+def _as_running(ticket: Ticket[Any]) -> Running:
+    can_be_cut = ticket.can_be_cut
+    return Running(
+        ticket.arrival.sender,
+        ticket.arrival.thread_key,
+        takes_steering=ticket.takes_steering and can_be_cut,
+        is_interruptible=ticket.is_interruptible and can_be_cut,
+    )

@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from app.agents.providers.base import Completed, StopReason, Usage
 from app.dispatch import wording
 from app.errors import ModelBusyError, PromptTooLongError
@@ -154,6 +156,36 @@ async def test_a_steering_message_that_comes_too_late_is_the_next_turn(playgroun
         await bot.rest(lambda: len(bot.answers(root)) == 2)
         assert whispers(bot) == [wording.waiting(1)]
         assert bot.text(root) == "onetwo"
+
+
+@pytest.mark.parametrize("busy_input", ["steer", "interrupt"])
+async def test_what_somebody_else_says_meanwhile_waits_and_they_are_told_so(
+    playground: Playground, busy_input: str
+) -> None:
+    gate = asyncio.Event()
+    provider = ScriptedProvider([gate, "to alice"], ["to bob"])
+    async with talking(playground, provider, busy_input=busy_input) as bot:
+        root = bot.say(f"{MENTION} is it ready?")
+        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        bot.say(f"{MENTION} stop that", user=BOB, thread_ts=root.ts)
+        await playground.wait_for(lambda: len(whispers(bot)) == 1, 8.0)
+        gate.set()
+        await bot.rest(lambda: len(bot.answers(root)) == 2)
+        assert whispers(bot) == [wording.waiting(1)]
+        assert bot.text(root) == "to aliceto bob"
+
+
+async def test_whoever_ends_their_answer_hears_who_comes_before_the_next_one(playground: Playground) -> None:
+    provider = ScriptedProvider(["Let me think", asyncio.Event()], ["to bob"], ["to alice"])
+    async with talking(playground, provider, busy_input="interrupt") as bot:
+        root = bot.say(f"{MENTION} 1")
+        await under_way(bot, root, "Let me think")
+        bot.say(f"{MENTION} 2", user=BOB, thread_ts=root.ts)
+        await playground.wait_for(lambda: len(whispers(bot)) == 1, 8.0)
+        bot.say(f"{MENTION} 3", thread_ts=root.ts)
+        await bot.rest(lambda: "to alice" in bot.text(root))
+        assert bot.text(root) == f"Let me think{wording.INTERRUPTED}to bobto alice"
+        assert whispers(bot) == [wording.waiting(1), wording.interrupting(2)]
 
 
 async def test_people_in_one_thread_are_told_apart_and_the_system_prompt_does_not_change(

@@ -27,9 +27,9 @@ from app.sessions.busy import (
 
 ALICE, BOB = UserId("slack:U1"), UserId("slack:U2")
 HERE, THERE = ThreadKey("slack:C1:1.0"), ThreadKey("slack:C1:2.0")
-BUSY = Standing(Running())
-STEERABLE = Standing(Running(takes_steering=True))
-FOLLOWED = Standing(Running(is_interruptible=False), turns=1, messages=1, tail=Tail(ALICE, HERE))
+BUSY = Standing(Running(ALICE, HERE))
+STEERABLE = Standing(Running(ALICE, HERE, takes_steering=True))
+FOLLOWED = Standing(Running(ALICE, HERE, is_interruptible=False), turns=1, messages=1, tail=Tail(ALICE, HERE))
 
 
 def by_alice(mode: BusyInput, *, own_turn: bool = False) -> Arrival:
@@ -54,7 +54,7 @@ def test_a_message_with_nobody_before_it_runs_whatever_the_mode(mode: BusyInput)
         (BusyInput.STEER, Standing(tail=Tail(ALICE, HERE)), Waits(1)),
         (BusyInput.INTERRUPT, BUSY, Interrupts(1)),
         (BusyInput.INTERRUPT, replace(BUSY, turns=3, messages=3, tail=Tail(BOB, HERE)), Interrupts(4)),
-        (BusyInput.INTERRUPT, Standing(Running(is_interruptible=False)), Waits(1)),
+        (BusyInput.INTERRUPT, Standing(Running(ALICE, HERE, is_interruptible=False)), Waits(1)),
         (BusyInput.INTERRUPT, Standing(tail=Tail(BOB, HERE)), Waits(1)),
     ],
 )
@@ -87,7 +87,7 @@ def test_only_interrupting_collapses_bursts() -> None:
 
 @pytest.mark.parametrize("mode", BusyInput)
 def test_a_full_line_refuses_and_says_how_many_wait(mode: BusyInput) -> None:
-    line = Standing(Running(takes_steering=True), turns=5, messages=QUEUE_CAP, tail=Tail(ALICE, HERE))
+    line = Standing(Running(ALICE, HERE, takes_steering=True), turns=5, messages=QUEUE_CAP, tail=Tail(ALICE, HERE))
     assert QUEUE_CAP == 32
     assert admit(by_alice(mode), line) == Refused(32)
     assert admit(by_alice(mode), replace(line, messages=31)) != Refused(31)
@@ -99,10 +99,50 @@ def test_while_the_process_ends_everything_is_held_up_to_the_cap() -> None:
     assert admit(by_alice(BusyInput.STEER), Standing(messages=2), cap=2, is_held=True) == Refused(2)
 
 
+PEOPLE, PLACES = st.sampled_from((ALICE, BOB)), st.sampled_from((HERE, THERE))
+RUNNING = st.builds(Running, PEOPLE, PLACES, st.booleans(), st.booleans())
+
+
+@pytest.mark.parametrize("mode", [BusyInput.STEER, BusyInput.INTERRUPT])
+def test_nobody_steers_or_ends_what_somebody_else_waits_for(mode: BusyInput) -> None:
+    bobs = Standing(Running(BOB, HERE, takes_steering=True))
+    assert admit(by_alice(mode), bobs) == Waits(1)
+    assert admit(by_alice(mode), replace(bobs, turns=2, messages=2, tail=Tail(BOB, HERE))) == Waits(3)
+
+
+def test_a_persons_message_to_another_place_steers_nothing_because_its_answer_would_be_missed_there() -> None:
+    elsewhere = Standing(Running(ALICE, THERE, takes_steering=True))
+    assert admit(by_alice(BusyInput.STEER), elsewhere) == Waits(1)
+    assert admit(by_alice(BusyInput.INTERRUPT), elsewhere) == Interrupts(1)
+
+
+@given(
+    arrival=st.builds(Arrival, PEOPLE, PLACES, st.sampled_from(BusyInput), st.booleans()),
+    line=st.builds(
+        Standing,
+        st.none() | RUNNING,
+        st.integers(0, 40),
+        st.integers(0, 31),
+        st.none() | st.builds(Tail, PEOPLE, PLACES, st.booleans()),
+    ),
+)
+def test_whoever_speaks_another_persons_turns_stay_what_they_are(arrival: Arrival, line: Standing) -> None:
+    admission = admit(arrival, line)
+    if isinstance(admission, Steers | Interrupts):
+        assert line.running is not None
+        assert line.running.sender == arrival.sender
+    if isinstance(admission, Joins):
+        assert line.tail is not None
+        assert line.tail.sender == arrival.sender
+    queued = admit(replace(arrival, mode=BusyInput.QUEUE), line)
+    if line.running is not None and line.running.sender != arrival.sender and not isinstance(admission, Joins):
+        assert admission == queued, "beside somebody else's turn, every mode is the queue"
+
+
 @given(
     mode=st.sampled_from(BusyInput),
     own_turn=st.booleans(),
-    running=st.none() | st.builds(Running, st.booleans(), st.booleans()),
+    running=st.none() | RUNNING,
     turns=st.integers(0, 40),
     messages=st.integers(0, 40),
     is_held=st.booleans(),
