@@ -133,9 +133,10 @@ class Conversations(Protocol):
         ...
 
     async def retry(self, caller: Caller) -> str:
-        """Take the last turn of a person out of sight, and what they had said in it.
+        """Take the last turn of a person out of sight, and what they had said in it, directives before it.
 
-        Raises ``NotFoundError`` when there is none, ``ConflictError`` for one that came with files.
+        Raises ``NotFoundError`` when there is none, ``ConflictError`` for one that cannot be answered once more as it
+        was: it came with files, or with directives that mean nothing any more. Then nothing is taken.
         """
         ...
 
@@ -146,10 +147,10 @@ class Conversations(Protocol):
         ...
 
     async def queue(self, caller: Caller) -> int:
-        """Hold a place in line for one more message; how many are before it, what runs included.
+        """How many messages are before the command that asks, which stands in line; what runs is one of them.
 
-        The message itself comes as the reply's ``Followup``. Raises ``BusyError`` when the line is full or closing:
-        once this has returned, the message is taken.
+        What is to be answered in its place comes as the reply's ``Followup``. Raises ``BusyError`` when it has no
+        place: the line is full or closing.
         """
         ...
 

@@ -100,10 +100,10 @@ class Registry:
             return None
         return Recognised((found.group, found.verb) if found.verb else (found.group,), found.tail)
 
-    def waits(self, recognised: Recognised) -> bool:
-        """Whether it waits in line for the turn under way, instead of being carried out beside it."""
+    def leads_on(self, recognised: Recognised) -> bool:
+        """Whether something to be answered may come of it, for which it takes its place in line."""
         command = self._by_id.get(".".join(recognised.words))
-        return command is not None and command.waits
+        return command is not None and command.leads_on
 
     async def run_text(self, recognised: Recognised, caller: Caller) -> Result:
         """A recognised chat message."""

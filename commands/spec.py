@@ -102,12 +102,13 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Followup:
-    """What happens once the reply was said: ``text`` is answered as a message of the person who gave the command."""
+    """What happens once the reply was said: ``text`` is answered as a message of the person who gave the command.
+
+    It is a turn by itself, put together with nothing, where the command stands in line.
+    """
 
     text: str
-    own_turn: bool
-    """True: at the end of the line, a turn by itself that is put together with nothing. False: at once, in the place
-    of the command, before what waits."""
+    """With its directives before it, as it would be typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,9 @@ class Command:
     surfaces: frozenset[Surface] = EVERYWHERE
     shorts: tuple[str, ...] = ()
     """Single words that stand for it after a ``!``: ``!new some title``."""
-    waits: bool = False
-    """Whether it waits in line for the turn under way in its conversation, because it changes what was said there."""
+    leads_on: bool = False
+    """Whether a ``Followup`` may come of it. It stands in its conversation's line from its arrival on, so that what is
+    said after it is answered after that."""
 
     def __post_init__(self) -> None:
         names = [part.name for part in (*self.arguments, *self.options)]

@@ -10,6 +10,7 @@ from app.agents.providers.base import Completed
 from app.channel import Chat, IncomingMessage
 from app.dispatch.dispatcher import Dispatcher
 from app.dispatch.ports import Limits
+from app.sessions.busy import BusyInput
 from commands.registry import Registry
 from memory.store import MemoryStore
 from memory.turn import FinishedTurn
@@ -36,6 +37,7 @@ class House:
         default_agent: str = "general",
         access: TableAuthority | None = None,
         prices: bool = False,
+        busy_input: BusyInput = BusyInput.QUEUE,
     ) -> None:
         self.clock = ManualClock()
         self.provider = ScriptedProvider(*(scripts or (["Hello ", "Alice."],)))
@@ -54,7 +56,7 @@ class House:
         self.preferences = ports.preferences
         assert isinstance(ports.journal, FakeJournal)
         self.journal = ports.journal
-        self.dispatcher = Dispatcher(ports, Limits(turn_s, 200))
+        self.dispatcher = Dispatcher(ports, Limits(turn_s, 200, busy_input))
         self.chat = FakeChat()
 
     async def handle(self, said: IncomingMessage, chat: FakeChat | None = None) -> str:

@@ -238,7 +238,9 @@ class FakeJournal:
         self.broken_promises: StateError | None = None
         self.unreadable: Exception | None = None
 
-    async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
+    async def accept(
+        self, message: IncomingMessage, key: SessionKey, address: str | None, stands_at: MessageId | None = None
+    ) -> Accepted | None:
         names = {f"{message.event_id}{message.part}", f"{message.channel_id}|{message.position}{message.part}"}
         if names & self._names:
             return None

@@ -120,11 +120,15 @@ class LiveHouse:
         )
         self.talk = LiveConversations(self.kept, self.asked)
 
-    async def said(self, said: IncomingMessage, answer: str = "yes", tokens: int = 10) -> SessionEntry:
+    async def said(
+        self, said: IncomingMessage, answer: str = "yes", tokens: int = 10, directives: str | None = None
+    ) -> SessionEntry:
         """A turn from its beginning to its end, as the dispatcher leaves it behind."""
         accepted = await self._accepted(said)
         entry = await self.journal.begin(accepted, self.keying.source(said))
-        await self.journal.end(accepted, "ran", self._record(said, entry, answer, tokens))
+        record = self._record(said, entry, answer, tokens)
+        first = replace(record.lines[0], directives=directives, files=len(said.files))
+        await self.journal.end(accepted, "ran", replace(record, lines=(first, *record.lines[1:])))
         self.clock.elapsed_s += 1
         return await self.current(said)
 

@@ -19,7 +19,7 @@ from app.bootstrap import build
 from app.bootstrap_state import open_state
 from app.channel import IncomingMessage
 from app.clock import SystemClock
-from app.dispatch.journal import Accepted, Boot, Journal, TurnRecord, Unfinished
+from app.dispatch.journal import Accepted, Boot, Journal, MessageId, TurnRecord, Unfinished
 from app.logs import configure
 from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
@@ -48,9 +48,11 @@ class MortalJournal:
         self._journal = journal
         self._fate = fate
 
-    async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
+    async def accept(
+        self, message: IncomingMessage, key: SessionKey, address: str | None, stands_at: MessageId | None = None
+    ) -> Accepted | None:
         self._fate.at("before accept")
-        accepted = await self._journal.accept(message, key, address)
+        accepted = await self._journal.accept(message, key, address, stands_at)
         self._fate.at("after accept")
         return accepted
 

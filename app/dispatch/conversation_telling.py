@@ -56,6 +56,12 @@ def undone(rewound: Rewound) -> Undone:
     return Undone(rewound.turns, rewound.messages, rewound.target_text or "")
 
 
+def full(waiting: int) -> str:
+    """Why a message has no place in a line."""
+    wait = "1 message waits" if waiting == 1 else f"{waiting:,} messages wait"
+    return f"{wait} in this conversation, and I did not take one more; say it again later"
+
+
 def compressed(outcome: Outcome) -> Compressed:
     """Raises ``CommandError`` for what did not come about."""
     match outcome.result:

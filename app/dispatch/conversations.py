@@ -1,7 +1,7 @@
 """What people do with the conversations they are in: over the session store and the lines of the running bot."""
 
 import asyncio
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -9,14 +9,13 @@ from datetime import timedelta
 import structlog
 
 from app.agents.windows import Windows
-from app.channel import ThreadKey, UserId
 from app.clock import Clock
 from app.dispatch.conversation_keys import keys_of
 from app.dispatch.conversation_lanes import NOWHERE, AtHand, Lane, Lanes
-from app.dispatch.conversation_telling import TITLE_TAKEN, answering, begun, compressed, spent, summary_of, undone
+from app.dispatch.conversation_repeating import as_typed, nothing_required, require_repeatable
+from app.dispatch.conversation_telling import TITLE_TAKEN, answering, begun, compressed, full, spent, summary_of, undone
 from app.dispatch.keying import Keying
 from app.dispatch.work import Work
-from app.sessions.busy import Arrival, BusyInput, Held, Refused
 from app.sessions.compression import Cause
 from app.sessions.compressor import Compressor
 from app.sessions.entry import SessionEntry, SessionId
@@ -24,7 +23,7 @@ from app.sessions.lines import Lines
 from app.sessions.store import SessionStore
 from app.sessions.summariser import Conversation
 from app.sessions.ticket import Ticket
-from app.sessions.transcript import PastSession, Rewound
+from app.sessions.transcript import PastSession, Rewound, last_turns
 from app.sessions.usage import By, Usage, Which
 from commands.conversations import Compressed, ConversationStatus, Restarted, SessionSummary, Spent, Undone
 from commands.errors import BusyError, ConflictError, NotFoundError
@@ -37,7 +36,6 @@ CLEANUP_S = 30.0
 """How long a new session waits for the turn it has stopped to say its last word."""
 _MOVED_ON = "this conversation moved on meanwhile; look at `!resume` and say it again"
 _NO_SESSION = "there is no such session; `!resume` lists those that there are"
-_NOTHING_TO_RETRY = "there is nothing to answer once more"
 _NOTHING_TO_NAME = "nothing has been said to me here yet, so there is no session to name"
 _CLOSING = "I am being restarted and take no more messages here; say it again in a minute"
 
@@ -156,14 +154,12 @@ class LiveConversations:
 
     async def retry(self, caller: Caller) -> str:
         with answering():
-            rewound = await self._rewound(caller, 1)
-        if not rewound.turns or not rewound.target_text:
-            raise NotFoundError(_NOTHING_TO_RETRY)
-        return rewound.target_text
+            rewound = await self._rewound(caller, 1, self._require_repeatable)
+        return as_typed(rewound)
 
     async def undo(self, caller: Caller, turns: int) -> Undone:
         with answering():
-            return undone(await self._rewound(caller, turns))
+            return undone(await self._rewound(caller, turns, nothing_required))
 
     async def compress(self, caller: Caller, focus: str | None) -> Compressed:
         with answering():
@@ -189,16 +185,11 @@ class LiveConversations:
         key = next(iter(keys_of(self._kept.keying, caller)), None)
         if key is None:
             raise NotFoundError(NOWHERE)
-        thread_key = ThreadKey(caller.origin.thread_key or "")
-        arrival = Arrival(UserId(caller.id), thread_key, BusyInput.QUEUE, is_own_turn=True)
-        match self._lines.outlook(key, arrival):
-            case Refused(waiting):
-                count = "1 message waits" if waiting == 1 else f"{waiting:,} messages wait"
-                raise BusyError(f"{count} in this conversation, which is as many as may; say it again later")
-            case Held():
-                raise BusyError(_CLOSING)
-            case _:
-                return self._lines.depth(key) + (self._lines.turn_of(key) is not None)
+        standing = self._lines.tickets(key)
+        ahead = next((number for number, ticket in enumerate(standing) if _brought(ticket, caller)), None)
+        if ahead is None:
+            raise BusyError(_CLOSING if self._lines.is_holding else full(self._lines.depth(key)))
+        return ahead
 
     async def usage(self, caller: Caller, *, is_own: bool, days: int | None) -> Spent:
         since = None if days is None else self._kept.clock.now() - timedelta(days=days)
@@ -230,11 +221,19 @@ class LiveConversations:
     async def _spent(self, which: Which) -> Spent:
         return spent(await self._asked.usage.shares(By.TASK, which))
 
-    async def _rewound(self, caller: Caller, turns: int) -> Rewound:
+    def _require_repeatable(self, rewound: Rewound) -> None:
+        """Raises ``CommandError``."""
+        choices = self._asked.choices
+        require_repeatable(rewound, choices.agents(), choices.knows_model)
+
+    async def _rewound(self, caller: Caller, turns: int, require: Callable[[Rewound], None]) -> Rewound:
+        """``require`` raises what speaks against taking them back."""
         entry = await self._lanes.current(caller)
         if entry is None:
-            return Rewound(0, 0)
-        await self._kept.transcripts.load(entry)
+            require(nothing := Rewound(0, 0))
+            return nothing
+        lines = await self._kept.transcripts.load(entry)
+        require(last_turns(lines, turns)[1])
         self._lanes.require_quiet(entry.session_key)
         with self._changing(entry):
             return await self._store.rewind(entry.session_id, turns)
@@ -261,6 +260,12 @@ def _there(entry: SessionEntry | None) -> SessionEntry:
     if entry is None:
         raise ConflictError(_MOVED_ON)
     return entry
+
+
+def _brought(ticket: Ticket[Work], caller: Caller) -> bool:
+    """Whether it is the place of the very command that asks."""
+    message = ticket.said.message
+    return (message.user_id, message.position, message.part) == (caller.id, caller.origin.position, "")
 
 
 def _is_own(ticket: Ticket[Work], caller: Caller) -> bool:

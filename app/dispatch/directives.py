@@ -48,6 +48,17 @@ def directives(text: str, agents: Collection[str], knows_model: Callable[[str], 
     return _refused(asked, agents, knows_model) or Directed(_wish(asked), rest)
 
 
+def written(wish: Wish) -> str:
+    """The directives that ``wish`` was read from; put before a text, they are read from it again."""
+    asked = (("agent", wish.agent), ("model", wish.model), ("effort", wish.effort))
+    return " ".join(f"{key}:{value}" for key, value in asked if value is not None)
+
+
+def directed(text: str, written_before: str | None) -> str:
+    """``text`` as a message that asks for what the one before it did."""
+    return f"{written_before} {text}" if written_before else text
+
+
 def _refused(asked: dict[str, str], agents: Collection[str], knows_model: Callable[[str], bool]) -> Refused | None:
     agent, model, effort = asked.get("agent"), asked.get("model"), asked.get("effort")
     if agent is not None and agent not in agents:

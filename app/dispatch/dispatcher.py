@@ -13,7 +13,7 @@ from app.dispatch.directives import Refused as NotUnderstood
 from app.dispatch.directives import directives
 from app.dispatch.entrance import Entrance
 from app.dispatch.fitting import Fitting
-from app.dispatch.journal import Accepted, Promise
+from app.dispatch.journal import Accepted, MessageId, Promise
 from app.dispatch.outbox import Outbox
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.redelivery import Redelivery
@@ -22,7 +22,7 @@ from app.dispatch.triage import Say, triage
 from app.dispatch.turns import Turns
 from app.dispatch.work import Outcome, Work
 from app.errors import ChannelUnavailableError
-from app.sessions.busy import Admission, BusyInput, Held, Interrupts, Joins, Refused, Steers, Waits
+from app.sessions.busy import BusyInput, Refused
 from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket
 from commands.registry import Recognised
 from commands.spec import Followup
@@ -58,13 +58,16 @@ class Dispatcher:
         """How many have a turn under way or waiting."""
         return len(self.lines)
 
-    async def accept(self, message: IncomingMessage, address: str | None = None) -> Accepted | None:
+    async def accept(
+        self, message: IncomingMessage, address: str | None = None, stands_at: MessageId | None = None
+    ) -> Accepted | None:
         """Claim the message before the platform is acknowledged; ``None`` for one that was claimed before.
 
-        ``address``: from which the conversation is found again in another process. Raises ``StateError``.
+        ``address``: from which the conversation is found again in another process; ``stands_at``: the message whose
+        place in line it has. Raises ``StateError``.
         """
         with self._entrance.arriving():
-            return await self._ports.journal.accept(message, self._ports.keying.key(message), address)
+            return await self._ports.journal.accept(message, self._ports.keying.key(message), address, stands_at)
 
     async def dismiss(self, accepted: Accepted) -> None:
         """End a message whose author was told already that there will be no answer."""
@@ -97,14 +100,17 @@ class Dispatcher:
             return NOT_MEANT
         return await self.see_to(work)
 
-    async def see_to(self, work: Work) -> str:
-        """As ``handle``, for a message that is known to be meant. It stands in its line at the first chance."""
+    async def see_to(self, work: Work, ticket: Ticket[Work] | None = None) -> str:
+        """As ``handle``, for a message that is known to be meant. It stands in its line at the first chance.
+
+        ``ticket``: with which it stands there already.
+        """
         message = work.message
         with structlog.contextvars.bound_contextvars(
             reference=message.reference, thread=message.thread_key, user=message.user_id
         ):
             arrived_s = self._ports.clock.monotonic()
-            outcome, waited_s = await self._answer(work)
+            outcome, waited_s = await self._answer(work, ticket)
             took_s = self._ports.clock.monotonic() - arrived_s - waited_s
             _account(outcome, waited_s, took_s)
             return outcome.name
@@ -141,7 +147,7 @@ class Dispatcher:
             _log.warning(THREAD_UNREADABLE, reason=str(fault))
             return False
 
-    async def _answer(self, work: Work) -> tuple[Outcome, float]:
+    async def _answer(self, work: Work, ticket: Ticket[Work] | None) -> tuple[Outcome, float]:
         """The outcome, and how long the message stood in line."""
         decision = triage(work.message, self._limits.message_chars)
         if isinstance(decision, Say):
@@ -151,27 +157,52 @@ class Dispatcher:
         directed = directives(work.message.text, self._ports.agents, self._ports.knows_model)
         if isinstance(directed, NotUnderstood):
             return await self.outbox.say(work, wording.not_understood(directed.reason), "refused"), 0.0
-        return await self._in_line(replace(work, accepted=saying(work.accepted, directed.text), wish=directed.wish))
+        work = replace(work, accepted=saying(work.accepted, directed.text), wish=directed.wish)
+        return await self._in_line(work, ticket)
 
     async def _command(self, work: Work, recognised: Recognised) -> Outcome:
-        await self._ports.journal.begin_command(work.accepted)
-        result = await self._ports.commands.run_text(recognised, caller_of(work.message))
-        then = None if result.reply is None else result.reply.then
-        # Accepted before the command has its end, so that what it asks for cannot be lost in between.
-        accepted = await self.accept(following(work.message, then), work.accepted.address) if then else None
+        # Before anything is awaited, so that what is said after the command is answered after what it asks for.
+        ticket = self._joined(work, own_turn=True) if self._ports.commands.leads_on(recognised) else None
+        if ticket is not None and isinstance(ticket.admission, Refused):
+            return await self.outbox.say(work, wording.line_full(ticket.admission.waiting), "refused")
         try:
-            return await self.outbox.say(work, result.text, "command")
+            await self._ports.journal.begin_command(work.accepted)
+            result = await self._ports.commands.run_text(recognised, caller_of(work.message))
+            then = None if result.reply is None else result.reply.then
+            # Accepted before the command has its end, so that what it asks for cannot be lost in between.
+            followed = None if then is None else await self._followed(work, then)
+            try:
+                return await self.outbox.say(work, result.text, "command")
+            finally:
+                # Whatever became of the command's own answer: nobody else in this process goes on with it.
+                if followed is not None:
+                    self._follow(followed, ticket)
+                    ticket = None
         finally:
-            # Whatever became of the command's own answer: nobody else in this process goes on with what it accepted.
-            if then is not None and accepted is not None:
-                self._follow(Work(accepted, work.chat.also(FOLLOWING), own_turn=then.own_turn))
+            if ticket is not None:
+                self.lines.leave(ticket)
 
-    def _follow(self, work: Work) -> None:
-        self._ports.spawn(self.surviving(work.accepted, work.chat, lambda: self.see_to(work)), name="turn")
+    async def _followed(self, work: Work, then: Followup) -> Work | None:
+        message, address = following(work.message, then), work.accepted.address
+        accepted = await self.accept(message, address, stands_at=work.accepted.id)
+        return None if accepted is None else Work(accepted, work.chat.also(FOLLOWING))
 
-    async def _in_line(self, work: Work) -> tuple[Outcome, float]:
+    def _follow(self, work: Work, ticket: Ticket[Work] | None) -> None:
+        async def see_to() -> None:
+            try:
+                await self.see_to(work, ticket)
+            finally:
+                if ticket is not None:
+                    self.lines.leave(ticket)
+
+        self._ports.spawn(self.surviving(work.accepted, work.chat, see_to), name="turn")
+
+    async def _in_line(self, work: Work, ticket: Ticket[Work] | None) -> tuple[Outcome, float]:
         joined_s = self._ports.clock.monotonic()
-        ticket = self._joined(work)
+        if ticket is None:
+            ticket = self._joined(work)
+        else:
+            ticket.said = work
         try:
             await self._acknowledge(ticket, work)
             if isinstance(ticket.admission, Refused):
@@ -185,19 +216,19 @@ class Dispatcher:
         finally:
             self.lines.leave(ticket)
 
-    def _joined(self, work: Work) -> Ticket[Work]:
+    def _joined(self, work: Work, *, own_turn: bool = False) -> Ticket[Work]:
         return self.lines.join(
             work.accepted.session_key,
             work.message.thread_key,
             work.message.user_id,
             work,
             BusyInput.QUEUE if work.is_left_over else self._limits.busy_input,
-            own_turn=work.own_turn,
+            own_turn=own_turn or work.is_own_turn,
         )
 
     async def _acknowledge(self, ticket: Ticket[Work], work: Work) -> None:
-        note = admission_note(ticket.admission)
-        if note is not None and not work.is_left_over:
+        note = wording.admitted(ticket.admission)
+        if note is not None and not work.is_left_over and not work.is_own_turn:
             await work.chat.whisper(note)
 
     async def _wait_and_run(self, ticket: Ticket[Work], joined_s: float) -> tuple[Outcome, float]:
@@ -214,21 +245,6 @@ class Dispatcher:
         outcome = await self._turns.run(ticket)
         ticket.outcome = outcome.name
         return outcome, waited_s
-
-
-def admission_note(admission: Admission) -> str | None:
-    """What the person is told about where their message stands; nothing where the answer begins at once."""
-    match admission:
-        case Waits(place):
-            return wording.waiting(place)
-        case Steers():
-            return wording.STEERED
-        case Joins():
-            return wording.JOINED
-        case Interrupts(place):
-            return wording.interrupting(place)
-        case Held() | _:
-            return None
 
 
 def saying(accepted: Accepted, text: str) -> Accepted:

@@ -79,11 +79,14 @@ class Journal(Protocol):
     Every call returns once what it says has reached the disk, and raises ``StateError``'s tree when it has not.
     """
 
-    async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
+    async def accept(
+        self, message: IncomingMessage, key: SessionKey, address: str | None, stands_at: MessageId | None = None
+    ) -> Accepted | None:
         """Claim the message; ``None`` when it was claimed before.
 
         One message has two names: its delivery's event id, and its place (workspace, channel, position, part),
-        because a mention arrives as two events. Returns before the platform is acknowledged.
+        because a mention arrives as two events. Returns before the platform is acknowledged. With ``stands_at`` it is
+        found by another process where that message stands, before all that was accepted after it.
         """
         ...
 
@@ -121,7 +124,7 @@ class Journal(Protocol):
         ...
 
     async def unfinished(self) -> Sequence[Unfinished]:
-        """In the order of acceptance."""
+        """In the order of acceptance, as far as nothing was accepted in the place of something else."""
         ...
 
     async def began(self) -> Boot:

@@ -9,6 +9,7 @@ from app.access.actor import Places
 from app.agents.prompt import conversation, observed, system_prompt
 from app.agents.providers.base import ModelRequest
 from app.dispatch import wording
+from app.dispatch.directives import written
 from app.dispatch.resolve import Resolution
 from app.dispatch.work import Progress, Work
 from app.sessions.context import build_session_context, session_context_prompt
@@ -86,6 +87,8 @@ class Provision:
             self._context(progress.work, opened),
         )
         said = [said_line(work, name) for work, name in zip(progress.works, names, strict=True)]
+        # Of messages that are answered together, the first one says how.
+        said[0] = replace(said[0], directives=written(progress.work.wish) or None)
         progress.recalled, progress.lines = recalled, [*seen, *said]
         return ModelRequest(
             model=asking.model,
@@ -135,4 +138,5 @@ def said_line(work: Work, author: str) -> TranscriptMessage:
         author=author,
         user_id=message.user_id,
         position=f"{message.position}{message.part}",
+        files=len(message.files),
     )

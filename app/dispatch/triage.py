@@ -20,8 +20,11 @@ class Say:
 
 
 def triage(message: IncomingMessage, max_chars: int) -> Run | Say:
-    """Too long and empty messages get a sentence; in a running thread even a bare mention means something."""
-    if len(message.text) > max_chars:
+    """Too long and empty messages get a sentence; in a running thread even a bare mention means something.
+
+    What a command has answered was read before, as one message or as several that were answered together.
+    """
+    if len(message.text) > max_chars and not message.part:
         return Say(wording.too_long(len(message.text), max_chars), "refused")
     if message.text.strip():
         return Run()

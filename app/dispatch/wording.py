@@ -12,6 +12,7 @@ from app.errors import (
     StateError,
     SwitchboardError,
 )
+from app.sessions.busy import Admission, Interrupts, Joins, Steers, Waits
 from app.sessions.errors import TranscriptUnreadableError
 from app.sessions.restart import GivenUp
 
@@ -48,6 +49,21 @@ _SENTENCES: tuple[tuple[type[Exception], str], ...] = (
 
 def too_long(length: int, limit: int) -> str:
     return f"Your message has {length:,} characters; I read up to {limit:,}. Send the part that matters, or split it."
+
+
+def admitted(admission: Admission) -> str | None:
+    """Where a message stands; nothing where its answer begins at once, or other words are said."""
+    match admission:
+        case Waits(place):
+            return waiting(place)
+        case Steers():
+            return STEERED
+        case Joins():
+            return JOINED
+        case Interrupts(place):
+            return interrupting(place)
+        case _:
+            return None
 
 
 def waiting(place: int) -> str:

@@ -28,14 +28,17 @@ class Work:
     """Accepted by an earlier process."""
     is_recovered: bool = False
     """Left over, and begun there: whoever waits may have seen something of it."""
-    own_turn: bool = False
-    """Asked for by name to be answered by itself, in its turn."""
     wish: Wish = NO_WISH
     """What the message itself asks for: agent, model, effort."""
 
     @property
     def message(self) -> IncomingMessage:
         return self.accepted.message
+
+    @property
+    def is_own_turn(self) -> bool:
+        """Asked for by a command, which has told of it: answered by itself, in its turn."""
+        return bool(self.message.part)
 
 
 @dataclass(frozen=True, slots=True)

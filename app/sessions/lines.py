@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 from app.channel import ThreadKey, UserId
-from app.sessions.busy import QUEUE_CAP, Admission, Arrival, BusyInput, Held, Refused, Standing, admit
+from app.sessions.busy import QUEUE_CAP, Arrival, BusyInput, Held, Refused, Standing, admit
 from app.sessions.entry import SessionKey
 from app.sessions.line import Line
 from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, Ticket
@@ -43,6 +43,11 @@ class Lines(Generic[T]):
     def keys(self) -> Collection[SessionKey]:
         """Of these conversations."""
         return frozenset(self._lines)
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether the process ends, so that nothing begins any more."""
+        return self._is_holding
 
     @property
     def running(self) -> int:
@@ -94,7 +99,7 @@ class Lines(Generic[T]):
     ) -> Ticket[T]:
         """Put a message in line. ``admission`` says what became of it; refused and held ones are in no line."""
         arrival = Arrival(sender, thread_key, mode, own_turn)
-        admission = self.outlook(key, arrival)
+        admission = admit(arrival, self._standing(key), cap=self._cap, is_held=self._is_holding)
         ticket = Ticket(key, arrival, said, admission)
         match admission:
             case Held():
@@ -105,10 +110,6 @@ class Lines(Generic[T]):
             case _:
                 self._lines.setdefault(key, Line()).put(ticket)
         return ticket
-
-    def outlook(self, key: SessionKey, arrival: Arrival) -> Admission:
-        """What would become of a message that arrives now."""
-        return admit(arrival, self._standing(key), cap=self._cap, is_held=self._is_holding)
 
     def _standing(self, key: SessionKey) -> Standing | None:
         line = self._lines.get(key)

@@ -33,6 +33,10 @@ class TranscriptMessage:
     position: str | None = None
     """The platform's name for the message, where it has one."""
     id: int | None = None
+    directives: str | None = None
+    """What the message asked for about its own answer, as it is typed before a text."""
+    files: int = 0
+    """How many came with it; they stay with the platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,10 @@ class Rewound:
     messages: int
     target_text: str | None = None
     """What the person had said in the earliest turn that is gone."""
+    directives: str | None = None
+    """That it was asked with; where several messages came to one turn, the last ones that counted."""
+    files: int = 0
+    """That came with messages of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,15 @@ def last_turns(lines: Sequence[TranscriptMessage], turns: int) -> tuple[Sequence
     if not first:
         return [], Rewound(0, 0)
     gone = lines[first[0] : end]
-    return gone, Rewound(min(turns, len(starts)), len(gone), _opening_words(gone))
+    opening = _opening(gone)
+    asked = [line.directives for line in opening if line.directives]
+    return gone, Rewound(
+        turns=min(turns, len(starts)),
+        messages=len(gone),
+        target_text="\n".join(line.content for line in opening),
+        directives=asked[-1] if asked else None,
+        files=sum(line.files for line in opening),
+    )
 
 
 def _turns(lines: Sequence[TranscriptMessage]) -> tuple[list[int], int]:
@@ -97,6 +113,6 @@ def _turns(lines: Sequence[TranscriptMessage]) -> tuple[list[int], int]:
     return starts, end
 
 
-def _opening_words(lines: Sequence[TranscriptMessage]) -> str:
-    said = takewhile(lambda line: line.role == "user", (line for line in lines if line.kind is Kind.SAID))
-    return "\n".join(line.content for line in said)
+def _opening(lines: Sequence[TranscriptMessage]) -> Sequence[TranscriptMessage]:
+    """What people said to the bot before its first answer."""
+    return list(takewhile(lambda line: line.role == "user", (line for line in lines if line.kind is Kind.SAID)))

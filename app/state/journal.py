@@ -7,7 +7,7 @@ import structlog
 
 from app.channel import IncomingMessage
 from app.clock import Clock
-from app.dispatch.journal import Accepted, Boot, TurnRecord, Unfinished
+from app.dispatch.journal import Accepted, Boot, MessageId, TurnRecord, Unfinished
 from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
 from app.state import boot_rows, delivery_rows, message_rows, turn_steps
@@ -27,11 +27,12 @@ class StateJournal:
         self._database = database
         self._clock = clock
 
-    async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
+    async def accept(
+        self, message: IncomingMessage, key: SessionKey, address: str | None, stands_at: MessageId | None = None
+    ) -> Accepted | None:
         now = self._clock.now()
-        claimed = await self._database.write(
-            lambda connection: message_rows.claim(connection, message, key, address, now)
-        )
+        claim = message_rows.Claim(message, key, address, now, stands_at)
+        claimed = await self._database.write(lambda connection: message_rows.claim(connection, claim))
         return None if claimed is None else Accepted(claimed, message, key, now, address)
 
     async def begin(self, accepted: Accepted, source: SessionSource) -> SessionEntry:

@@ -1,11 +1,12 @@
 """Rows of accepted messages. Every function works within the caller's transaction."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, Row, bindparam, delete, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.channel import IncomingMessage
@@ -41,7 +42,7 @@ _UNFINISHED = (
         isouter=True,
     )
     .where(inbox.c.state != ENDED)
-    .order_by(inbox.c.id)
+    .order_by(func.coalesce(inbox.c.stands_at, inbox.c.id), inbox.c.id)
 )
 _FATE = (
     select(inbox.c.state, deliveries.c.turn, deliveries.c.attempts)
@@ -50,22 +51,33 @@ _FATE = (
 )
 
 
-def claim(
-    connection: Connection, message: IncomingMessage, key: SessionKey, address: str | None, now: datetime
-) -> MessageId | None:
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A message that wants to be accepted."""
+
+    message: IncomingMessage
+    key: SessionKey
+    address: str | None
+    accepted_at: datetime
+    stands_at: MessageId | None = None
+
+
+def claim(connection: Connection, wanted: Claim) -> MessageId | None:
     """``None`` when either of the message's names is taken."""
+    message = wanted.message
     event_id = f"{message.event_id}{message.part}"
     place = f"{message.workspace_id}|{message.channel_id}|{message.position}{message.part}"
     row = {
         "event_id": event_id,
         "place": place,
-        "session_key": key,
+        "session_key": wanted.key,
         "thread_key": message.thread_key,
         "payload": json_text(_MESSAGES, message),
-        "address": address,
+        "address": wanted.address,
         "state": WAITING,
         "begins": 0,
-        "accepted_at": now,
+        "accepted_at": wanted.accepted_at,
+        "stands_at": wanted.stands_at,
     }
     claimed = connection.execute(_CLAIMS[connection.dialect.name], row).scalar_one_or_none()
     return None if claimed is None else MessageId(claimed)
@@ -105,7 +117,7 @@ def foreign_posts(connection: Connection, accepted: Accepted) -> frozenset[str]:
 
 
 def unfinished(connection: Connection, now: datetime) -> tuple[Sequence[Unfinished], Sequence[int]]:
-    """In the order of acceptance; and the rows that make no sense, which end here."""
+    """In the order of their places in line; and the rows that make no sense, which end here."""
     found: list[Unfinished] = []
     unreadable: list[int] = []
     for row in connection.execute(_UNFINISHED).all():

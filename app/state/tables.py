@@ -29,6 +29,7 @@ inbox = Table(
     Column("accepted_at", Instant, nullable=False),
     Column("begun_at", Instant),
     Column("ended_at", Instant),
+    Column("stands_at", BigId),  # the row whose place in line it has; without one its own
     Index(None, "state", "id"),
 )
 
@@ -104,6 +105,8 @@ transcript = Table(
     Column("at", Instant, nullable=False),
     Column("is_active", Boolean, nullable=False, default=True),
     Column("is_compacted", Boolean, nullable=False, default=False),
+    Column("directives", Text),  # what the message asked for about its own answer, as it is typed
+    Column("files", Integer, nullable=False, default=0),  # how many came with it
     Index(None, "session_id", "is_active", "id"),
 )
 

@@ -28,6 +28,8 @@ LINE = (
     transcript.c.user_id,
     transcript.c.position,
     transcript.c.id,
+    transcript.c.directives,
+    transcript.c.files,
 )
 """What ``line`` reads, in its order."""
 _ACTIVE = select(*LINE).where(_OF_SESSION, transcript.c.is_active).order_by(transcript.c.id)
@@ -101,11 +103,11 @@ def speakers(connection: Connection, keys: Collection[SessionKey]) -> frozenset[
 
 def line(*kept: Any) -> TranscriptMessage:
     """A line out of the columns of ``LINE``. Raises ``TranscriptUnreadableError``, without what it says."""
-    role, content, at, name, author, user_id, position, number = kept
+    role, content, at, name, author, user_id, position, number, directives, files = kept
     kind = _KINDS.get(name)
     if kind is None or role not in _ROLES:
         raise TranscriptUnreadableError(f"line {number} of the transcript is of no known role and kind")
-    return TranscriptMessage(role, content, at, kind, author, user_id, position, number)
+    return TranscriptMessage(role, content, at, kind, author, user_id, position, number, directives, files)
 
 
 def _kept_positions(connection: Connection, session_id: SessionId, positions: Collection[str]) -> set[str]:
@@ -133,6 +135,8 @@ def _values(session_id: SessionId, message: TranscriptMessage) -> dict[str, Any]
         "content": storable(message.content),
         "position": _clean(message.position),
         "at": message.at,
+        "directives": _clean(message.directives),
+        "files": message.files,
     }
 
 

@@ -82,7 +82,7 @@ class SessionCommands:
     async def retry(self, caller: Caller, values: Values) -> Reply:  # noqa: ARG002 - it takes none
         self._require_turns(caller, "retry")
         text = await (await self._own(caller, "retry")).retry(caller)
-        then = Followup(text, own_turn=False)
+        then = Followup(text)
         return Reply({"retried": True}, "🔁 Once more.", receipt="retried the last turn", then=then)
 
     async def undo(self, caller: Caller, values: Values) -> Reply:
@@ -115,7 +115,7 @@ class SessionCommands:
             raise InvalidInputError("say what is to be done: `!queue <text>`")
         ahead = await self._open().queue(caller)
         before = f"{count(ahead, 'message')} before it" if ahead else "nothing before it"
-        then = Followup(text, own_turn=True)
+        then = Followup(text)
         return Reply({"ahead": ahead}, f"📥 In line, {before}.", receipt=f"queued behind {ahead}", then=then)
 
     async def status(self, caller: Caller, values: Values) -> Reply:  # noqa: ARG002 - it takes none

@@ -26,7 +26,6 @@ def _of_sessions(house: SessionCommands) -> list[Command]:
             "write",
             Argument("session", "its number in the list, id or title", is_required=False, is_rest=True, is_raw=True),
             Option("all", "of every conversation in this channel (admins)", type="boolean", default=False),
-            waits=True,
         ),
         _command(
             "list",
@@ -44,14 +43,13 @@ def _of_sessions(house: SessionCommands) -> list[Command]:
 
 def _of_turns(house: SessionCommands) -> list[Command]:
     return [
-        _command("retry", "answer the last message once more", house.retry, "write", waits=True),
+        _command("retry", "answer the last message once more", house.retry, "write", leads_on=True),
         _command(
             "undo",
             "take back the last turns",
             house.undo,
             "write",
             Argument("turns", "how many, one unless said", is_required=False),
-            waits=True,
         ),
         _command(
             "compress",
@@ -59,7 +57,6 @@ def _of_turns(house: SessionCommands) -> list[Command]:
             house.compress,
             "write",
             Argument("focus", "what must not get lost", is_required=False, is_rest=True, is_raw=True),
-            waits=True,
         ),
         _command(
             "queue",
@@ -68,6 +65,7 @@ def _of_turns(house: SessionCommands) -> list[Command]:
             "write",
             Argument("text", "what to answer", is_rest=True, is_raw=True),
             shorts=("queue", "q"),
+            leads_on=True,
         ),
     ]
 
@@ -93,7 +91,7 @@ def _command(
     effect: Effect,
     *parts: Argument | Option,
     shorts: tuple[str, ...] | None = None,
-    waits: bool = False,
+    leads_on: bool = False,
 ) -> Command:
     return Command(
         id=f"session.{verb}",
@@ -104,5 +102,5 @@ def _command(
         arguments=tuple(part for part in parts if isinstance(part, Argument)),
         options=tuple(part for part in parts if isinstance(part, Option)),
         shorts=(verb,) if shorts is None else shorts,
-        waits=waits,
+        leads_on=leads_on,
     )

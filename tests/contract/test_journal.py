@@ -111,6 +111,16 @@ async def test_unfinished_messages_are_found_whole_and_in_their_order(house: Hou
     assert not any(each.is_command or each.promise for each in found)
 
 
+async def test_what_was_accepted_in_the_place_of_another_message_is_found_there(house: House) -> None:
+    command = await house.accept(message("!queue x", event="Ev1", position="1.1"))
+    later = await house.accept(message(event="Ev2", position="1.2"))
+    said = replace(command.message, text="x", part="+")
+    asked = await house.journal.accept(said, KEYING.key(said), "here", command.id)
+    assert asked is not None
+    await house.journal.end(command, "command")
+    assert [each.accepted for each in await house.journal.unfinished()] == [asked, later]
+
+
 async def test_a_message_that_ended_leaves_no_words_here(house: House) -> None:
     accepted = await house.accept(message("SECRET"))
     await house.begun(accepted)

@@ -308,4 +308,3 @@ async def test_records_that_cannot_be_reached_leave_nobody_out(house: LiveHouse,
         with pytest.raises(UnavailableError, match="my own records"):
             await attempt
     assert await house.talk.stop(caller) == 0
-    assert await house.talk.queue(caller) == 0

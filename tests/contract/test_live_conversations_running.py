@@ -219,16 +219,20 @@ async def test_who_stands_in_line_takes_part_but_nobody_by_their_own_command(hou
 
 async def test_a_place_in_line_tells_how_many_are_before_it(house: LiveHouse) -> None:
     """Section 8, ``_queue_depth``."""
-    assert await house.talk.queue(calling("1.0")) == 0
     async with scene(house) as on:
         await on.arrives("runs", "1.1")
         await on.begun("runs")
+        assert await house.talk.queue(calling("1.1")) == 0
+        await on.arrives("waits", "1.2")
         assert await house.talk.queue(calling("1.2")) == 1
-        await on.arrives("waits", "1.3")
-        assert await house.talk.queue(calling("1.4")) == 2
+        await on.arrives("waits too", "1.3", by=BO)
+        assert await house.talk.queue(calling("1.3", by=BO)) == 2
+        assert await house.talk.queue(calling("1.2")) == 1, "whatever came after it"
+        with pytest.raises(BusyError, match="2 messages wait"):
+            await house.talk.queue(calling("1.3", by=ANN))
         status = await house.talk.status(calling("1.5"))
         assert status is not None
-        assert (status.is_running, status.waiting) == (True, 1)
+        assert (status.is_running, status.waiting) == (True, 2)
 
 
 async def test_a_full_line_and_a_process_that_ends_take_nothing_more(database: Database) -> None:

@@ -47,7 +47,9 @@ async def test_lines_come_back_whole_and_in_order(store: StateSessions, session:
     at = EPOCH + timedelta(microseconds=7)
     lines = [
         observed("read along", "1.1"),
-        TranscriptMessage("user", "hello", at, author="Ann", user_id="slack:U1", position="1.2"),
+        TranscriptMessage(
+            "user", "hello", at, author="Ann", user_id="slack:U1", position="1.2", directives="effort:low", files=2
+        ),
         answer("hi"),
         TranscriptMessage("user", "a summary", EPOCH, Kind.SUMMARY),
     ]

@@ -61,6 +61,34 @@ async def test_what_is_taken_back_is_unknown_and_what_is_tried_again_is_answered
     assert prompt(talk) == ["alice: first", "one", "alice: third"]
 
 
+async def test_what_is_tried_again_is_asked_as_it_was(talk: Bot) -> None:
+    root = talk.say(f"{MENTION} effort:high first")
+    await talk.answered(root)
+    talk.say("!retry", thread_ts=root.ts)
+    await talk.rest(lambda: talk.text(root).endswith("two"))
+    assert talk.provider.requests[-1].effort == "high"
+    assert prompt(talk) == ["alice: first"]
+
+
+async def test_what_was_queued_by_name_stands_in_its_place_in_the_next_process(playground: Playground) -> None:
+    settings = settings_of(playground, "socket")
+    provider = ScriptedProvider([asyncio.Event()], ["first"], ["queued"], ["after"])
+    async with running(playground, settings, provider) as bot:
+        root = bot.say(f"{MENTION} 1")
+        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        bot.say("!queue effort:high 2", thread_ts=root.ts)
+        await playground.wait_for(lambda: "In line, 1 message before it" in bot.text(root), 8.0)
+        bot.say(f"{MENTION} 3", thread_ts=root.ts)
+        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1, 8.0)
+        whisper = str(playground.calls.of("chat.postEphemeral")[-1].args["text"])
+        assert whisper == wording.waiting(2)
+    async with running(playground, settings, provider) as bot:
+        await bot.rest(lambda: bot.text(root).endswith("after"))
+        texts = [request.messages[-1].text for request in provider.requests]
+        assert texts == [f"alice: {number}" for number in (1, 1, 2, 3)]
+        assert provider.requests[2].effort == "high"
+
+
 async def test_stop_ends_the_answer_and_a_queued_text_is_a_turn_of_its_own(playground: Playground) -> None:
     provider = ScriptedProvider(["Let me think", asyncio.Event()], ["queued"])
     async with running(playground, settings_of(playground, "socket"), provider) as bot:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.dispatch.directives import Directed, Refused, directives
+from app.dispatch.directives import Directed, Refused, directed, directives, written
 from app.dispatch.resolve import Wish
 
 AGENTS = ("coder", "general")
@@ -95,6 +95,21 @@ def test_what_follows_the_directives_is_untouched(run: list[str], gap: str, sepa
         assert found.text == text
         asked = (found.wish.agent, found.wish.model, found.wish.effort)
         assert sum(part is not None for part in asked) == len(run)
+
+
+@given(
+    st.builds(
+        Wish,
+        st.none() | st.sampled_from(AGENTS),
+        st.none() | st.sampled_from(("test/scripted", "test/big:1")),
+        st.none() | st.sampled_from(("low", "medium", "high")),
+    ),
+    st.text(min_size=1),
+)
+def test_written_directives_are_read_again_as_they_were_meant(wish: Wish, text: str) -> None:
+    rest = read(text)
+    if isinstance(rest, Directed) and rest.text == text:
+        assert read(directed(text, written(wish))) == Directed(wish, text)
 
 
 def test_the_longest_message_is_read_as_fast_as_any() -> None:

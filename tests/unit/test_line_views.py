@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from app.channel import ThreadKey, UserId
-from app.sessions.busy import Arrival, BusyInput, Held, Refused, Runs, Waits
+from app.sessions.busy import BusyInput
 from app.sessions.entry import SessionKey
 from app.sessions.lines import Lines
 from app.sessions.ticket import Ticket
@@ -12,7 +12,6 @@ from tests.fakes import until
 
 KEY, OTHER = SessionKey("agent:main:slack:channel:C1:1.0"), SessionKey("agent:main:slack:channel:C1:2.0")
 THREAD, ALICE = ThreadKey("slack:C1:1.0"), UserId("slack:U1")
-ARRIVAL = Arrival(ALICE, THREAD, BusyInput.QUEUE)
 
 
 def join(lines: Lines[str], text: str, mode: BusyInput = BusyInput.QUEUE, key: SessionKey = KEY) -> Ticket[str]:
@@ -26,7 +25,6 @@ def texts(tickets: Sequence[Ticket[str]]) -> list[str]:
 async def test_nothing_is_seen_of_a_line_in_which_nobody_stands() -> None:
     lines = Lines[str](1)
     assert (lines.turns(), lines.tickets(KEY), lines.is_taken(KEY)) == ((), (), False)
-    assert lines.outlook(KEY, ARRIVAL) == Runs()
 
 
 async def test_every_message_of_a_line_is_seen_in_its_order() -> None:
@@ -77,17 +75,6 @@ async def test_a_line_is_taken_by_the_turns_of_others_from_the_moment_they_may_b
         gate.set()
     assert seen == [False], "its own turn is in nobody's way"
     assert not lines.is_taken(KEY)
-
-
-async def test_what_would_become_of_a_message_is_told_without_its_standing_in_line() -> None:
-    lines = Lines[str](1, cap=1)
-    async with lines.turn(join(lines, "runs")):
-        assert lines.outlook(KEY, ARRIVAL) == Waits(1)
-        assert lines.depth(KEY) == 0
-        join(lines, "waits")
-        assert lines.outlook(KEY, ARRIVAL) == Refused(1)
-        lines.hold()
-        assert lines.outlook(OTHER, ARRIVAL) == Held()
 
 
 async def test_that_a_turn_has_ended_can_be_waited_for() -> None:

@@ -140,7 +140,7 @@ async def test_retry_asks_again_in_the_same_words_at_once(house: TalkHouse) -> N
     result = await house.say("!retry")
     assert result.text == "🔁 Once more."
     assert result.reply is not None
-    assert result.reply.then == Followup("what did we decide?\n\n  really", own_turn=False)
+    assert result.reply.then == Followup("what did we decide?\n\n  really")
     house.talk.last = None
     assert (await house.say("!retry")).code is Code.NOT_FOUND
 
@@ -151,7 +151,7 @@ async def test_queue_takes_the_text_as_it_stands_for_a_turn_of_its_own(house: Ta
         result = await house.say(text)
         assert result.text == "📥 In line, 1 message before it."
         assert result.reply is not None
-        assert result.reply.then == Followup('what\'s "this"?\n\n  then that', own_turn=True)
+        assert result.reply.then == Followup('what\'s "this"?\n\n  then that')
 
 
 async def test_queue_says_so_when_the_line_is_full_and_queues_nothing(house: TalkHouse) -> None:
@@ -306,15 +306,15 @@ async def test_without_conversations_every_command_says_so(house: TalkHouse) -> 
         )
 
 
-def test_what_changes_the_past_waits_for_the_turn_under_way(house: TalkHouse) -> None:
+def test_what_leads_to_an_answer_stands_in_line(house: TalkHouse) -> None:
     registry = house.registry()
-    waiting: set[str] = set()
+    leading: set[str] = set()
     for command in registry.commands():
         recognised = registry.recognise(f"{command.group} {command.verb}")
         assert recognised is not None
-        if registry.waits(recognised):
-            waiting.add(command.id)
-    assert waiting == {"session.resume", "session.retry", "session.undo", "session.compress"}
+        if registry.leads_on(recognised):
+            leading.add(command.id)
+    assert leading == {"session.retry", "session.queue"}
     helping = registry.recognise("help")
     assert helping is not None
-    assert not registry.waits(helping)
+    assert not registry.leads_on(helping)

@@ -24,7 +24,7 @@ def again() -> Registry:
     """One command, which has a text answered after it."""
 
     async def ask(_caller: Caller, _values: Values) -> Reply:
-        return Reply({}, "Again:", then=Followup("which port?", own_turn=False))
+        return Reply({}, "Again:", then=Followup("which port?"))
 
     return Registry([Command("turn.again", "Answers again.", "help:read", "read", ask)], access_of())
 
