@@ -19,10 +19,10 @@ def term_weight(holders: int, records: int) -> float:
     return math.log1p((size - holders + 0.5) / (holders + 0.5))
 
 
-def covered_shares(pool: Pool, terms: Sequence[str]) -> dict[int, float]:
+def covered_shares(pool: Pool, terms: Sequence[str]) -> list[float]:
     """By slot of the pool's layout the weight of what a record covers by that of ``terms``: above 0, at most 1.
 
-    Records that have none of the terms are left out.
+    It is 0 for records that have none of the terms, and between conversations.
     """
     having = pool.having_terms(terms)
     asked = sum(term_weight(len(slots), len(pool)) for slots in having.values())
@@ -30,16 +30,14 @@ def covered_shares(pool: Pool, terms: Sequence[str]) -> dict[int, float]:
     own = [0.0] * layout.size
     beside = [0.0] * layout.size
     around = [0.0] * layout.threads
-    holding: set[int] = set()
     for slots in having.values():
         weight = term_weight(len(slots), len(pool)) / asked
-        holding.update(slots)
         for slot in slots:
             own[slot] += weight
         if len(slots) <= COMMON_SHARE * max(len(pool), SMALLEST_POOL):
             _spread(slots, weight, beside, around, layout)
-    thread_of = layout.thread_of
-    return {slot: own[slot] + beside[slot] + around[thread_of[slot]] for slot in holding}
+    slots = zip(own, beside, layout.thread_of, strict=True)
+    return [covered + near + around[thread] if covered else 0.0 for covered, near, thread in slots]
 
 
 def _spread(slots: Sequence[int], weight: float, beside: list[float], around: list[float], layout: Layout) -> None:

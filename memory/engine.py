@@ -81,7 +81,27 @@ def deduped(record: MemoryRecord) -> MemoryRecord:
 
 
 def used(record: MemoryRecord, now: datetime, times: int = 1) -> MemoryRecord:
-    return replace(record, use_count=record.use_count + times, last_used_at=now)
+    """``record`` after so many more uses."""
+    # Half the time of ``replace``, and every hit of every search comes through here.
+    return MemoryRecord(
+        record.id,
+        record.scope_key,
+        record.kind,
+        record.text,
+        record.keywords,
+        record.source_thread_key,
+        record.created_at,
+        record.terms,
+        record.source_run_id,
+        record.source_user,
+        record.author,
+        now,
+        record.use_count + times,
+        record.confidence,
+        record.supersedes,
+        record.status,
+        record.is_standing,
+    )
 
 
 def mint_record(scope_key: str, sequence: int, candidate: MemoryCandidate, now: datetime) -> MemoryRecord:

@@ -1,9 +1,9 @@
 """The relevance ranker: what a record covers of the question, nudged by who said it, how fresh and how used it is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from heapq import nlargest
-from math import exp2
+from math import exp2, inf
 from operator import attrgetter
 
 from memory.coverage import covered_shares
@@ -50,34 +50,37 @@ class RelevanceRanker:
             scores = _fused(pool, scores, similarity)
         named = _named_authors(pool.authors, frozenset(terms))
         places = pool.layout.places
-        contenders = {places[slot]: scores[slot] for slot in _contenders(scores, limit, with_lift=bool(named))}
-        hits: list[Hit] = []
-        for place in sorted(contenders):
-            record, score = pool[place], contenders[place]
-            hits.append(Hit(record, (_lifted(score) if record.author in named else score) * _nudge(record, now)))
-        hits.sort(key=_SCORE, reverse=True)
-        return hits if limit is None else hits[: max(0, limit)]
+        found: list[tuple[float, int]] = []
+        for slot in _contenders(scores, limit, with_lift=bool(named)):
+            place, score = places[slot], scores[slot]
+            record = pool[place]
+            # Best first, equals in the order given.
+            found.append((-(_lifted(score) if record.author in named else score) * _nudge(record, now), place))
+        found.sort()
+        return [Hit(pool[place], -score) for score, place in found[: None if limit is None else max(0, limit)]]
 
     def pooled(self, hits: Sequence[Hit], query: str) -> list[Hit]:  # noqa: ARG002 - scores of scopes compare as they are
         return sorted(hits, key=_SCORE, reverse=True)
 
 
-def _fused(pool: Pool, shares: Mapping[int, float], similarity: Mapping[str, float]) -> dict[int, float]:
-    """Scores above 0 by slot, of words and vectors together."""
+def _fused(pool: Pool, shares: Sequence[float], similarity: Mapping[str, float]) -> list[float]:
+    """Scores by slot, of words and vectors together; what is not above 0 does not match."""
     slots = pool.layout.slots
-    scores = fused([shares.get(slot, 0.0) for slot in slots], [similarity.get(record.id) for record in pool])
-    return {slot: score for slot, score in zip(slots, scores, strict=True) if score > 0}
+    scores = [0.0] * len(shares)
+    both = fused([shares[slot] for slot in slots], [similarity.get(record.id) for record in pool])
+    for slot, score in zip(slots, both, strict=True):
+        scores[slot] = score
+    return scores
 
 
-def _contenders(scores: Mapping[int, float], limit: int | None, *, with_lift: bool) -> Iterable[int]:
-    """The slots of what may be among the best ``limit`` once it is nudged and lifted."""
-    if limit is None or limit >= len(scores):
-        return scores
-    if limit <= 0:
-        return ()
-    most = _MOST_NUDGE * (1 + AUTHOR_LIFT if with_lift else 1)
-    least = nlargest(limit, scores.values())[-1] * _LEAST_NUDGE / most
-    return [slot for slot, score in scores.items() if score >= least]
+def _contenders(scores: Sequence[float], limit: int | None, *, with_lift: bool) -> list[int]:
+    """The slots of what matches, as far as it may be among the best ``limit`` once it is nudged and lifted."""
+    least = 0.0
+    if limit is not None:
+        most = _MOST_NUDGE * (1 + AUTHOR_LIFT if with_lift else 1)
+        best = nlargest(limit, scores)
+        least = best[-1] * _LEAST_NUDGE / most if best else inf
+    return [slot for slot, score in enumerate(scores) if score >= least and score > 0]
 
 
 def _named_authors(authors: frozenset[str | None], terms: frozenset[str]) -> frozenset[str]:

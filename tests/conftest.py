@@ -1,5 +1,6 @@
 """What holds for every test: the event loop is never blocked, and logs are made as in production."""
 
+import gc
 import sys
 from collections.abc import Iterator
 
@@ -11,11 +12,27 @@ from app.logs import configure
 pytest_plugins = ["tests.state_databases", "tests.memory_databases"]
 
 
-@pytest.fixture(autouse=True)
-def loop_stays_free() -> Iterator[BlockBuster]:
-    """A blocking call of ours on the event loop fails the test that makes it."""
+def pytest_collection_finish() -> None:
+    """Tests and modules stay until the end: a full collection need not look through a million objects each time."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def _watch() -> Iterator[BlockBuster]:
+    """Made once, which takes longer than many a test does."""
     with blockbuster_ctx(["app", "commands", "config", "memory"]) as watch:
+        for name in ("os.stat", "sqlite3.Connection.execute", "sqlite3.Cursor.fetchone"):
+            # Whether a scope's file is as it was read: neither waits for a disk or for a lock.
+            watch.functions[name].can_block_in("memory/stores/sqlite_files.py", "_is_unchanged")
         yield watch
+
+
+@pytest.fixture(autouse=True)
+def loop_stays_free(_watch: BlockBuster) -> BlockBuster:
+    """A blocking call of ours on the event loop fails the test that makes it; a test may put that off for itself."""
+    _watch.activate()
+    return _watch
 
 
 @pytest.fixture(autouse=True)

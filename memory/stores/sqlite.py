@@ -29,10 +29,19 @@ _log = structlog.stdlib.get_logger(__name__)
 MEMORY_DEGRADED = "memory_degraded"
 
 Found = TypeVar("Found")
+_Work = Callable[[ScopeFile], Found]
+
+
+def _nothing(_file: ScopeFile) -> None:
+    """What most of what is done in a lane has found before a thread begins."""
 
 
 class SqliteStore:
-    """Over ``directory``. Every statement runs in a thread; other processes may use the same directory."""
+    """Over ``directory``, which other processes may use too.
+
+    Every statement runs in a thread, but for the one that tells that what is in memory is what the file holds: a search
+    of that is done before a thread would have begun.
+    """
 
     def __init__(
         self,
@@ -56,7 +65,10 @@ class SqliteStore:
 
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
         search = Search(query, ranker_for(query.ranker, self._ranker), self._now())
-        found = await self._look(scope_key, partial(sqlite_finding.retrieve, search=search))
+        at_once = partial(sqlite_finding.retrieve_at_once, search=search)
+        found = self.handles.glance(scope_key, at_once)
+        if found is None:
+            found = await self._look(scope_key, partial(sqlite_finding.retrieve, search=search), at_once)
         return found or Retrieved(is_degraded=True)
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
@@ -157,30 +169,32 @@ class SqliteStore:
             await self.handles.close()
             await asyncio.to_thread(self._executor.shutdown)
 
-    async def _look(self, scope_key: str, work: Callable[[ScopeFile], Found]) -> Found | None:
+    async def _look(self, scope_key: str, work: _Work[Found], at_once: _Work[Found | None] = _nothing) -> Found | None:
         """Read; ``None`` and one warning until it works again when that is not possible."""
         self._require_open()
         try:
-            found = await self._ask(scope_key, work)
+            found = await self._ask(scope_key, work, at_once)
         except StoreUnavailableError as exc:
             self._note(MEMORY_DEGRADED, scope_key, str(exc))
             return None
         self._note(MEMORY_DEGRADED, scope_key, None)
         return found
 
-    async def _ask(self, scope_key: str, work: Callable[[ScopeFile], Found]) -> Found:
+    async def _ask(self, scope_key: str, work: _Work[Found], at_once: _Work[Found | None] = _nothing) -> Found:
         """Read. Raises ``StoreUnavailableError`` when that is not possible."""
         async with self.handles.lease(scope_key) as file:
-            return await self._in_lane(file, file.reads, work)
+            return await self._in_lane(file, file.reads, work, at_once)
 
-    async def _change(self, scope_key: str, work: Callable[[ScopeFile], Found]) -> Found:
+    async def _change(self, scope_key: str, work: _Work[Found]) -> Found:
         """Write. Raises ``StoreUnavailableError`` when that is not possible; nothing has changed then."""
         async with self.handles.lease(scope_key) as file:
             return await self._in_lane(file, file.writes, work)
 
-    async def _in_lane(self, file: ScopeFile, lane: Lane, work: Callable[[ScopeFile], Found]) -> Found:
+    async def _in_lane(
+        self, file: ScopeFile, lane: Lane, work: _Work[Found], at_once: _Work[Found | None] = _nothing
+    ) -> Found:
         try:
-            return await in_lane(self._executor, file, lane, partial(work, file))
+            return await in_lane(self._executor, file, lane, partial(work, file), at_once=partial(at_once, file))
         except (sqlite3.Error, OSError) as exc:
             fault = StoreFullError if is_full(exc) else StoreUnavailableError
             raise fault(f"the memory file {file.path} cannot be used: {exc}") from exc

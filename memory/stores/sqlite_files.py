@@ -3,9 +3,9 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Executor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +15,7 @@ import structlog
 from memory.stores.sqlite_connections import FrozenConnection, connect, create
 from memory.stores.sqlite_schema import is_refused, mend, migrate
 from memory.stores.sqlite_scrubbing import scrub_if_owed
-from memory.stores.sqlite_snapshot import Snapshot
+from memory.stores.sqlite_snapshot import Snapshot, version_at_once
 from memory.stores.sqlite_uses import Uses
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -86,6 +86,31 @@ class ScopeFile:
                 connection.execute("PRAGMA synchronous = NORMAL")
         return connection
 
+    @contextmanager
+    def read_at_once(self) -> Generator[Snapshot | None]:
+        """The scope's records as they were read last, for as long as nobody else reads; waits for nobody.
+
+        ``None`` unless that is what the file holds now, and when something is wrong with it.
+        """
+        lane = self.reads
+        if not lane.thread.acquire(blocking=False):
+            yield None
+            return
+        try:
+            yield self.snapshot if self.snapshot is not None and self._is_unchanged(self.snapshot) else None
+        finally:
+            lane.thread.release()
+
+    def _is_unchanged(self, snapshot: Snapshot) -> bool:
+        """Two questions that take microseconds: neither reads a disk, and SQLite is told not to wait for a lock."""
+        connection = self.reads.connection
+        if connection is None or isinstance(connection, FrozenConnection):
+            return False
+        try:
+            return self.path.stat().st_ino == self.reads.inode and version_at_once(connection) == snapshot.version
+        except (sqlite3.Error, OSError):
+            return False
+
     def writer(self) -> sqlite3.Connection | None:
         """The write lane's connection; ``None`` when nothing was ever written to the scope."""
         return self.opened_writer() if self._is_begun() else None
@@ -100,8 +125,11 @@ class ScopeFile:
         self.snapshot = None
 
     def settle(self) -> None:
-        """Write down how often what searches found was used. Waits for the read lane, so is not called in it."""
-        with self.reads.thread:
+        """Write down how often what searches found was used. Waits for both lanes, so is not called in one.
+
+        For the write lane first: a log that is being carried over is slow to write to, and no search waits meanwhile.
+        """
+        with self.writes.thread, self.reads.thread:
             if not self.uses:
                 return
             reason = self._write_uses()
@@ -186,8 +214,19 @@ class ScopeFile:
         return lane.connection
 
 
-async def in_lane(executor: Executor, file: ScopeFile, lane: Lane, work: Callable[[], Found]) -> Found:
-    """``work``'s result, done in a thread of ``executor`` while nobody else uses the lane of ``file``."""
+async def in_lane(
+    executor: Executor,
+    file: ScopeFile,
+    lane: Lane,
+    work: Callable[[], Found],
+    *,
+    at_once: Callable[[], Found | None] = lambda: None,
+) -> Found:
+    """``work``'s result, done in a thread of ``executor`` while nobody else uses the lane of ``file``.
+
+    No thread is needed for what ``at_once`` finds when the lane is free. It is asked only then: those who wait for a
+    thread are not followed by others who would not have to.
+    """
 
     def alone() -> Found:
         if lane is file.writes:
@@ -202,4 +241,5 @@ async def in_lane(executor: Executor, file: ScopeFile, lane: Lane, work: Callabl
                 raise
 
     async with lane.turn:
-        return await asyncio.get_running_loop().run_in_executor(executor, alone)
+        found = at_once()
+        return found if found is not None else await asyncio.get_running_loop().run_in_executor(executor, alone)

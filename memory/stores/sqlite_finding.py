@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from memory.engine import used
-from memory.ranker import matches_any
+from memory.ranker import NO_SIMILARITY, matches_any
 from memory.record import MemoryRecord
 from memory.store import Hit, Query, Retrieved, Vector
 from memory.stores.rows import LARGEST_INTEGER, row_limit, sequence_in
@@ -27,11 +27,32 @@ def retrieve(file: ScopeFile, search: Search) -> Retrieved:
         snapshot = _snapshot(file, connection)
         hits = _find(file, connection, search, snapshot)
         standing = _standing(file, connection, search.query.standing, snapshot)
+    return _counted(file, search, snapshot, hits, standing)
+
+
+def retrieve_at_once(file: ScopeFile, search: Search) -> Retrieved | None:
+    """As ``retrieve``, from what is in memory: it waits for nothing, so the event loop may do it.
+
+    ``None`` when the scope is not in memory as the file holds it now, and for vectors, whose comparison takes long.
+    """
+    if search.query.vector is not None:
+        return None
+    with file.read_at_once() as snapshot:
+        if snapshot is None:
+            return None
+        hits = ranked(snapshot.pool, search, NO_SIMILARITY)
+        return _counted(file, search, snapshot, hits, snapshot.pool.standing(search.query.standing))
+
+
+def _counted(
+    file: ScopeFile, search: Search, snapshot: Snapshot | None, hits: Sequence[Hit], standing: Sequence[MemoryRecord]
+) -> Retrieved:
+    """The answer, each hit once more used; the file learns of it later."""
     file.uses.add((hit.record.sequence for hit in hits), search.now)
-    hits = [Hit(used(hit.record, search.now), hit.score) for hit in hits]
+    found = tuple(Hit(used(hit.record, search.now), hit.score) for hit in hits)
     if snapshot is not None:
-        snapshot.count_use(hits)
-    return Retrieved(tuple(hits), standing=tuple(standing))
+        snapshot.count_use(found)
+    return Retrieved(found, standing=tuple(standing))
 
 
 def get(file: ScopeFile, ids: Sequence[str]) -> list[MemoryRecord]:

@@ -7,10 +7,13 @@ from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from memory.store import StoreUnavailableError
 from memory.stores.sqlite_connections import path_of
 from memory.stores.sqlite_files import LONG_LOG, ScopeFile, in_lane
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Handles:
 
     def __init__(self, directory: Path, executor: Executor, bounds: Bounds) -> None:
         self._directory = directory
-        self._executor = executor
+        self.executor = executor
         self._bounds = bounds
         self._places = asyncio.Semaphore(bounds.handles)
         self.files: OrderedDict[str, ScopeFile] = OrderedDict()
@@ -73,6 +76,15 @@ class Handles:
                 self._settle_soon(file)
                 self._close_ahead()
 
+    def glance(self, scope_key: str, look: Callable[[ScopeFile], Found | None]) -> Found | None:
+        """What ``look`` sees in the scope's file, if that is open. It waits for nobody, so it needs no place."""
+        file = None if self._is_closed else self.files.get(scope_key)
+        found = None if file is None else look(file)
+        if file is not None and found is not None:
+            self.files.move_to_end(scope_key)
+            self._settle_soon(file)
+        return found
+
     def unshared(self, scope_key: str) -> ScopeFile:
         """The scope's file outside the pool, for whoever closes it."""
         path = path_of(self._directory, scope_key)
@@ -82,7 +94,7 @@ class Handles:
         """Let go of what is in memory of a scope, once nobody is looking at it."""
         file = self.files.get(scope_key)
         if file is not None:
-            await in_lane(self._executor, file, file.reads, file.forget_reads)
+            await in_lane(self.executor, file, file.reads, file.forget_reads)
 
     async def close(self) -> None:
         """Wait for whoever is at work, then close everything."""
@@ -143,7 +155,7 @@ class Handles:
     def _settle(self, file: ScopeFile) -> None:
         file.settling = None
         if not self._is_closed:
-            self._executor.submit(file.settle)
+            self.executor.submit(file.settle)
 
     def _trim(self) -> None:
         """Forget what was read longest ago, beyond the number of records to keep."""
@@ -163,7 +175,7 @@ class Handles:
     def _beside(self, file: ScopeFile, work: Callable[[], None], begun: set[asyncio.Future[None]]) -> None:
         """Have ``work`` done in a thread while the file stays; it is among ``begun`` until it is done."""
         file.users += 1
-        working = asyncio.get_running_loop().run_in_executor(self._executor, work)
+        working = asyncio.get_running_loop().run_in_executor(self.executor, work)
         begun.add(working)
 
         def done(_: asyncio.Future[None]) -> None:
@@ -175,4 +187,4 @@ class Handles:
         working.add_done_callback(done)
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        await asyncio.get_running_loop().run_in_executor(self.executor, work)

@@ -44,7 +44,7 @@ def shares_of(records: Sequence[MemoryRecord], terms: Sequence[str]) -> list[flo
     """Of each record; 0 where nothing is covered."""
     pool = Pool(records)
     shares = covered_shares(pool, terms)
-    return [shares.get(slot, 0.0) for slot in pool.layout.slots]
+    return [shares[slot] for slot in pool.layout.slots]
 
 
 def test_a_record_that_matches_nothing_is_never_returned() -> None:

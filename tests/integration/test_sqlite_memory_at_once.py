@@ -1,0 +1,112 @@
+"""Searches of what is in memory, which the SQLite store answers without a thread."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from memory.relevance import RelevanceRanker
+from memory.store import Query, StoreUnavailableError, Vector
+from memory.stores.sqlite import SqliteStore
+from memory.stores.sqlite_connections import path_of
+from memory.stores.sqlite_handles import Bounds, Handles
+from memory.stores.sqlite_snapshot import version_at_once
+from tests.memory_records import ORG, USER, StoppedClock, fact, found, sql, texts
+
+LONG_S = 10.0
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncGenerator[SqliteStore]:
+    """With one thread, and two records in memory."""
+    opened = SqliteStore(tmp_path, ranker=RelevanceRanker(), now=StoppedClock().now, bounds=Bounds(threads=1))
+    await opened.write(ORG, [fact("deploys need approval"), fact("lunch is at noon")])
+    assert len(await found(opened, ORG, "deploys")) == 1
+    yield opened
+    await opened.aclose()
+
+
+@contextmanager
+def no_thread_left(handles: Handles) -> Generator[None]:
+    """Keep the store's only thread busy."""
+    begun, over = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        begun.set()
+        over.wait(LONG_S)
+
+    handles.executor.submit(wait)
+    try:
+        assert begun.wait(LONG_S)
+        yield
+    finally:
+        over.set()
+
+
+async def test_what_is_in_memory_is_found_without_a_thread(store: SqliteStore) -> None:
+    with no_thread_left(store.handles):
+        [only] = await found(store, ORG, "deploys")
+        assert (only.text, only.use_count) == ("deploys need approval", 2)
+    [only] = await store.list(ORG, 8, query="deploys")
+    assert only.use_count == 2
+
+
+async def test_what_another_process_changed_is_read_again(store: SqliteStore, tmp_path: Path) -> None:
+    sql(path_of(tmp_path, ORG), "UPDATE records SET status = 'forgotten' WHERE seq = 0")
+    assert await found(store, ORG, "deploys") == []
+
+
+@pytest.mark.parametrize("scope_key", [ORG, USER])
+async def test_what_is_not_in_memory_waits_for_a_thread(store: SqliteStore, scope_key: str) -> None:
+    """A scope nobody has asked for, and vectors, whose comparison would hold up everybody else."""
+    vector = Vector("m", (1.0, 0.0)) if scope_key == ORG else None
+    with no_thread_left(store.handles):
+        asking = asyncio.ensure_future(store.retrieve(scope_key, Query("deploys", 8, vector)))
+        done, _ = await asyncio.wait([asking], timeout=0)
+        assert not done
+    assert len((await asking).hits) == (1 if scope_key == ORG else 0)
+
+
+async def test_searches_wait_for_the_one_who_reads_and_go_on_without_a_thread(store: SqliteStore) -> None:
+    """Whoever finds the lane taken waits in a thread; those behind need none once it is free."""
+    file = store.handles.files[ORG]
+    with file.reads.thread:
+        asking = [asyncio.ensure_future(found(store, ORG, "lunch")) for _ in range(5)]
+        done, _ = await asyncio.wait(asking, timeout=0)
+        assert not done
+    counts = [records[0].use_count for records in await asyncio.gather(*asking)]
+    assert sorted(counts) == [1, 2, 3, 4, 5]
+
+
+async def test_a_file_whose_log_is_carried_over_is_searched_meanwhile(store: SqliteStore) -> None:
+    """Writing down what was used would be slow then, so it waits, and nobody waits for it."""
+    file = store.handles.files[ORG]
+    with file.writes.thread:
+        settling = asyncio.get_running_loop().run_in_executor(None, file.settle)
+        assert texts(await found(store, ORG, "lunch")) == ["lunch is at noon"]
+        assert not settling.done()
+    await settling
+    assert not file.uses
+
+
+async def test_a_closed_store_is_not_searched(store: SqliteStore) -> None:
+    await store.aclose()
+    with pytest.raises(StoreUnavailableError):
+        await store.retrieve(ORG, Query("deploys", 8))
+
+
+def test_a_file_that_is_held_by_another_is_not_waited_for(tmp_path: Path) -> None:
+    """SQLite would wait as long as the connection is told to, on the loop; that is told anew afterwards."""
+    path = tmp_path / "scope.db"
+    sql(path, "CREATE TABLE records (seq)")
+    with closing(sqlite3.connect(path, timeout=LONG_S)) as ours, closing(sqlite3.connect(path)) as theirs:
+        theirs.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            version_at_once(ours)
+        theirs.execute("ROLLBACK")
+        assert version_at_once(ours) > 0
+        assert ours.execute("PRAGMA busy_timeout").fetchone() == (int(LONG_S * 1_000),)
