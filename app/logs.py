@@ -10,6 +10,7 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from memory.redact import redact
+from memory.tracing import exception_text
 
 LogFormat = Literal["auto", "pretty", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -31,7 +32,7 @@ def configure(log_format: LogFormat, level: LogLevel, *, stream: TextIO) -> None
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.StackInfoRenderer(),
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(exception_text),
         mask_secrets,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]

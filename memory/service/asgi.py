@@ -2,8 +2,7 @@
 
 import secrets
 import time
-import traceback
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -18,6 +17,7 @@ from memory.service.openapi import document
 from memory.service.operations import OPERATIONS, Done, Operation, WholeStore
 from memory.service.sending import Header, send_last, send_lines, send_object
 from memory.store import StoreFullError, StoreUnavailableError
+from memory.tracing import traced
 
 REQUEST_ANSWERED = "memory_request_answered"
 REQUEST_REFUSED = "memory_request_refused"
@@ -125,7 +125,7 @@ class MemoryService:
     def _note_failure(self, path: str, fault: Exception) -> str:
         """One line with where it happened, but without the faults' own texts: they could hold a record's words."""
         reference = secrets.token_hex(4)
-        self._log.error(REQUEST_FAILED, route=path, reference=reference, trace_of_fault="".join(_where(fault)))
+        self._log.error(REQUEST_FAILED, route=path, reference=reference, trace_of_fault=traced(fault))
         return reference
 
 
@@ -133,12 +133,3 @@ class MemoryService:
 def _described(build: str) -> bytes:
     """Made once: it takes longer than all the rest of a service's making."""
     return to_json(document(build))
-
-
-def _where(fault: BaseException) -> Iterator[str]:
-    cause = fault.__cause__ or fault.__context__
-    if cause is not None:
-        yield from _where(cause)
-        yield "then\n"
-    yield from traceback.format_tb(fault.__traceback__)
-    yield f"{type(fault).__qualname__}\n"

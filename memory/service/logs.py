@@ -7,13 +7,14 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from memory.redact import redact
+from memory.tracing import exception_text
 
 
 def configure(level: str, *, stream: TextIO) -> None:
     """Send every log line of this process to ``stream``, the libraries' warnings and errors included."""
     shared: list[Processor] = [
         structlog.processors.add_log_level,
-        structlog.processors.format_exc_info,
+        structlog.processors.ExceptionRenderer(exception_text),
         _redacted,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]

@@ -214,7 +214,7 @@ def test_a_failure_before_logging_is_set_up_is_logged_all_the_same(capsys: pytes
         structlog.reset_defaults()
     shown = capsys.readouterr()
     assert status == 1
-    assert "RuntimeError: early" in json.loads(shown.out)["exception"]
+    assert "RuntimeError" in json.loads(shown.out)["exception"]
     assert "Traceback" not in shown.err
 
 

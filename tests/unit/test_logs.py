@@ -43,7 +43,7 @@ def restored_logging() -> Iterator[None]:
 
 
 def refuse(what: str) -> None:
-    raise ValueError(f"no {what}")
+    raise ConnectionError(f"no {what}")
 
 
 def logger() -> structlog.stdlib.BoundLogger:
@@ -150,7 +150,7 @@ def test_no_credential_gets_into_a_line_by_any_way(log_format: str, credential: 
     logging.getLogger("slack_sdk.test").error("refused %s", credential)
     try:
         refuse(credential)
-    except ValueError:
+    except ConnectionError:
         logger().exception("look_failed")
         logging.getLogger("slack_sdk.test").exception("look failed for %s", credential)
     assert "MARKER" not in stream.getvalue()
@@ -163,10 +163,10 @@ def test_an_exception_keeps_its_class_and_place() -> None:
     configure("json", "info", stream=stream)
     try:
         refuse("gone")
-    except ValueError:
+    except ConnectionError:
         logger().exception("look_failed")
     trace = str(lines_of(stream)[0]["exception"])
-    assert "ValueError: no gone" in trace
+    assert "ConnectionError: no gone" in trace
     assert "test_logs.py" in trace
 
 
