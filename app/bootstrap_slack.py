@@ -65,7 +65,15 @@ async def open_slack(
     calls = SlackCalls(web_client(session, api_url=slack.api_url, token=revealed(slack.bot_token)))
     identity = await identify(calls, clock)
     history = settings.limits.history_messages
-    workspace = Workspace(calls, Names(calls, clock), identity, clock, background.spawn, history)
+    workspace = Workspace(
+        calls,
+        Names(calls, clock),
+        identity,
+        clock,
+        background.spawn,
+        history,
+        reply_in_thread=slack.reply_in_thread,
+    )
     places = SlackPlaces(calls, clock, background.spawn)
     people = SlackPeople(calls, identity.team_id, clock, background.spawn)
     grants = grants_of(settings, bearers)

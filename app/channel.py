@@ -13,7 +13,7 @@ ChannelId = NewType("ChannelId", str)
 WorkspaceId = NewType("WorkspaceId", str)
 """Platform-namespaced workspace: ``slack:T…``."""
 ThreadKey = NewType("ThreadKey", str)
-"""Platform-namespaced conversation: ``slack:C…:<ts of the thread's root>``."""
+"""Platform-namespaced conversation: ``slack:C…:<ts of the thread's root>``, or the channel's id for its top."""
 EventId = NewType("EventId", str)
 """One delivery as the platform names it; a redelivery carries the same one."""
 Reference = NewType("Reference", str)
@@ -67,7 +67,7 @@ class IncomingMessage:
     visibility: Visibility
     address: Address
     starts_thread: bool
-    """True when the message is itself the root of its thread."""
+    """True when the message is itself the root of its thread; what is answered at the top of a channel is no root."""
     sent_at: datetime
     received_at: datetime
     reference: Reference

@@ -69,7 +69,11 @@ class InEffect:
 
 
 def subjects_of(caller: Caller) -> Subjects:
-    """The layers that the caller's place has: a surface without threads has no thread."""
+    """The layers that the caller's place has: a surface without threads has no thread, nor has the top of a channel.
+
+    What is set for a whole channel is set in the channel's own layer, by those who may.
+    """
     origin = caller.origin
-    named = {Layer.THREAD: origin.thread_key, Layer.USER: caller.id, Layer.CHANNEL: origin.channel_id}
+    thread_key = None if origin.thread_key == origin.channel_id else origin.thread_key
+    named = {Layer.THREAD: thread_key, Layer.USER: caller.id, Layer.CHANNEL: origin.channel_id}
     return {layer: subject for layer, subject in named.items() if subject}

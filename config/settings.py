@@ -96,6 +96,8 @@ class SlackSettings(Section):
     api_url: WebAddress = "https://slack.com/api/"
     """Always ends with a slash."""
     timeout_s: float = Field(default=15.0, gt=0, le=120)
+    reply_in_thread: bool = True
+    """Whether what is said at the top of a channel is answered in a thread below it, or in the channel itself."""
 
     @field_validator("api_url")
     @classmethod

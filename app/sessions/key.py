@@ -112,18 +112,20 @@ def source_of(message: Said, *, dm_top_level_threads_as_sessions: bool = True) -
 
     Slack's direct messages are known by their channel's id, since not every event tells what its channel is. With
     ``dm_top_level_threads_as_sessions`` off, what is said at the top of a DM is one long session, and each of its
-    threads a session of its own.
+    threads a session of its own. A thread key that is the channel's id belongs to the whole channel.
     """
     platform, _, chat_id = message.channel_id.partition(":")
     is_dm = platform == SLACK and chat_id.startswith("D")
-    thread_id = message.thread_key.removeprefix(f"{message.channel_id}:")
+    # What belongs to no thread belongs to the channel as a whole.
+    thread_key = "" if message.thread_key == message.channel_id else message.thread_key
+    thread_id = thread_key.removeprefix(f"{message.channel_id}:")
     is_rolling = is_dm and message.starts_thread and not dm_top_level_threads_as_sessions
     return SessionSource(
         platform=platform,
         chat_id=chat_id,
         chat_type=ChatType.DM if is_dm else ChatType.CHANNEL,
         user_id=_bare(platform, message.user_id) or None,
-        thread_id=None if is_rolling else thread_id,
+        thread_id=None if is_rolling else thread_id or None,
         scope_id=None if platform in MACHINES else _bare(platform, message.workspace_id) or None,
         message_id=message.position,
     )

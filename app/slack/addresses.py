@@ -25,4 +25,5 @@ def reopened(workspace: Workspace, message: IncomingMessage, address: str) -> Ch
         return None
     if kept.team_id and workspace.identity.team_id and kept.team_id != workspace.identity.team_id:
         return None
-    return slack_chat(workspace, kept, message.part)
+    # What was decided when the message came in holds, whatever the settings say by now.
+    return slack_chat(workspace, kept, message.part, in_channel=message.thread_key == message.channel_id)

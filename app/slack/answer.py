@@ -53,8 +53,11 @@ class Segment:
 class Answer:
     """The state machine. Times are monotonic seconds given by the caller."""
 
-    def __init__(self, reusing: Sequence[str] = ()) -> None:
-        """``reusing``: messages of an earlier attempt, streamed no more, rewritten before new ones are made."""
+    def __init__(self, reusing: Sequence[str] = (), *, may_stream: bool = True) -> None:
+        """``reusing``: messages of an earlier attempt, streamed no more, rewritten before new ones are made.
+
+        Without ``may_stream`` its messages are posted and edited from the start.
+        """
         self._reusable = list(reusing)
         self._pending = ""
         self._outgoing = ""
@@ -63,7 +66,7 @@ class Answer:
         self._segment: Segment | None = None
         self._has_ended = False
         self._is_whole = True
-        self._may_stream = True
+        self._may_stream = may_stream
         self._not_before = 0.0
         self._lost_in_a_row = 0
         self._failure: str | None = None

@@ -39,13 +39,18 @@ class Workspace:
     clock: Clock
     spawn: Spawn
     history_messages: int
+    reply_in_thread: bool = True
+    """Whether the top of a channel is answered in threads, each a conversation, or is one itself."""
 
 
-def slack_chat(workspace: Workspace, message: SlackMessage, part: str = "") -> "SlackChat":
-    """The conversation ``message`` belongs to; ``part`` names one of several turns that it asks for."""
+def slack_chat(workspace: Workspace, message: SlackMessage, part: str = "", *, in_channel: bool = False) -> "SlackChat":
+    """The conversation ``message`` belongs to; ``part`` names one of several turns that it asks for.
+
+    ``in_channel``: it is answered at the top of its channel, which is one conversation.
+    """
     thread = Thread(
         channel=message.channel,
-        root_ts=message.root_ts,
+        root_ts=None if in_channel else message.root_ts,
         recipient_team=message.user_team or message.team_id,
         recipient_user=message.user or "",
         after_ts=message.ts,
@@ -53,7 +58,7 @@ def slack_chat(workspace: Workspace, message: SlackMessage, part: str = "") -> "
     )
     return SlackChat(
         workspace,
-        SlackThread(workspace.calls, workspace.names, workspace.identity, message),
+        SlackThread(workspace.calls, workspace.names, workspace.identity, message, in_channel=in_channel),
         SlackStatus(workspace.calls, thread, workspace.clock, workspace.spawn),
         thread,
     )

@@ -45,6 +45,14 @@ def decide(message: SlackMessage, identity: Identity | None) -> Ignored | Consid
     return Ignored.NOT_ADDRESSED
 
 
+def belongs_to_channel(message: SlackMessage, *, reply_in_thread: bool) -> bool:
+    """Whether the message is answered at the top of its channel, which is one conversation then.
+
+    Told from the id whether it is a DM: of the two events of one mention, only one says what its channel is.
+    """
+    return not reply_in_thread and not message.is_reply and not message.channel.startswith("D")
+
+
 def visibility(message: SlackMessage) -> Visibility:
     """From the channel's kind; group DMs count as DMs. An id's first letter helps where the kind is missing."""
     kinds = {

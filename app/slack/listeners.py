@@ -171,18 +171,18 @@ class Listeners:
             return None
         return message, decision
 
-    def _incoming(self, message: SlackMessage, considered: gate.Considered) -> IncomingMessage:
+    def _incoming(self, message: SlackMessage, considered: gate.Considered, *, in_channel: bool) -> IncomingMessage:
         return IncomingMessage(
             event_id=EventId(f"slack:{message.event_id}"),
             workspace_id=WorkspaceId(f"slack:{message.team_id}"),
             channel_id=ChannelId(f"slack:{message.channel}"),
             user_id=UserId(f"slack:{message.user}"),
-            thread_key=thread_key(message.channel, message.root_ts),
+            thread_key=channel_key(message.channel) if in_channel else thread_key(message.channel, message.root_ts),
             position=message.ts,
             text=to_plain(without_mention(message.text, self._workspace.identity.user_id)),
             visibility=gate.visibility(message),
             address=considered.address,
-            starts_thread=not message.is_reply,
+            starts_thread=not message.is_reply and not in_channel,
             sent_at=message.sent_at,
             received_at=self._workspace.clock.now(),
             reference=new_reference(),
@@ -190,7 +190,9 @@ class Listeners:
         )
 
     async def _accepted(self, message: SlackMessage, considered: gate.Considered) -> "tuple[Accepted, Chat] | None":
-        incoming, chat = self._incoming(message, considered), slack_chat(self._workspace, message)
+        in_channel = gate.belongs_to_channel(message, reply_in_thread=self._workspace.reply_in_thread)
+        incoming = self._incoming(message, considered, in_channel=in_channel)
+        chat = slack_chat(self._workspace, message, in_channel=in_channel)
         try:
             accepted = await self._dispatcher.accept(incoming, address_of(message))
         except StateError as fault:
@@ -228,6 +230,11 @@ class Listeners:
 
 def thread_key(channel: str, root_ts: str) -> ThreadKey:
     return ThreadKey(f"slack:{channel}:{root_ts}")
+
+
+def channel_key(channel: str) -> ThreadKey:
+    """Of the conversation at the top of the channel."""
+    return ThreadKey(f"slack:{channel}")
 
 
 def new_reference() -> Reference:

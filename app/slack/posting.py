@@ -1,4 +1,4 @@
-"""The calls that put the bot's words into one thread, and the look-ups that settle what became of a lost one."""
+"""The calls that put the bot's words where they belong, and the look-ups that settle what became of a lost one."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from app.channel import Remains
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
+from app.slack.reading import newest_of_channel, page_of_thread
 from app.slack.steps import Append, Call, Post, Start, Stop, Update
 
 NONCE_EVENT = "switchboard_reply"
@@ -19,7 +20,8 @@ class Thread:
     """Where an answer goes, and for whom it streams."""
 
     channel: str
-    root_ts: str
+    root_ts: str | None
+    """``None`` at the top of the channel, where nothing streams (chat.startStream asks for a thread)."""
     recipient_team: str
     recipient_user: str
     after_ts: str
@@ -36,6 +38,10 @@ class Posting:
         self._thread = thread
         self._bot_user = bot_user
         self._known: set[str] = set()
+
+    @property
+    def can_stream(self) -> bool:
+        return self._thread.root_ts is not None
 
     async def make(self, call: Call, nonce: str) -> str | None:
         """Carry out ``call``; the ts of the message that Start and Post made.
@@ -132,19 +138,13 @@ class Posting:
         return next((str(message["ts"]) for message in holding), None)
 
     async def _own_messages(self) -> list[Mapping[str, Any]]:
-        """The bot's messages of the thread that are newer than what is answered and not known yet."""
-        answer = await self._calls.call(
-            "conversations.replies",
-            {
-                "channel": self._thread.channel,
-                "ts": self._thread.root_ts,
-                "oldest": self._thread.after_ts,
-                "include_all_metadata": "true",
-                "limit": "200",
-            },
-            as_query=True,
-        )
-        messages = cast("list[Mapping[str, Any]]", answer.get("messages", []))
+        """The bot's messages that are newer than what is answered and not known yet, oldest first."""
+        thread = self._thread
+        wish = {"oldest": thread.after_ts, "include_all_metadata": "true"}
+        if thread.root_ts is None:
+            messages = await newest_of_channel(self._calls, thread.channel, wish)
+        else:
+            messages, _ = await page_of_thread(self._calls, thread.channel, thread.root_ts, wish)
         return [message for message in messages if self._is_ours(message, str(message.get("ts", "")))]
 
     def _is_ours(self, message: Mapping[str, Any], ts: str) -> bool:
@@ -152,9 +152,15 @@ class Posting:
         return message.get("user") == self._bot_user and is_later and ts not in self._known
 
     def _is_of_this_turn(self, message: Mapping[str, Any], foreign: Collection[str]) -> bool:
-        """A stream carries no mark until it ends: one that is nobody else's must be this turn's."""
+        """A stream carries no mark until it ends, a file never: one that is nobody else's must be this turn's.
+
+        At the top of a channel nothing streams, and what is there without a mark may be anything.
+        """
         turn = _payload(message).get("turn")
-        return turn == self._thread.turn if turn is not None else str(message.get("ts")) not in foreign
+        if turn is not None:
+            return turn == self._thread.turn
+        may_be = self._thread.root_ts is not None or bool(message.get("files"))
+        return may_be and str(message.get("ts")) not in foreign
 
     def _is_end(self, message: Mapping[str, Any]) -> bool:
         """A file is one message and cannot be marked."""

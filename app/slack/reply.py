@@ -43,7 +43,7 @@ class SlackReply:
         self._on_visible = on_visible
         self._on_posted = on_posted
         self._still_open = list(reusing)
-        self._answer = Answer(reusing)
+        self._answer = Answer(reusing, may_stream=posting.can_stream)
         self._more = asyncio.Event()
         self._heeds_text = True
         self._writer: asyncio.Task[None] | None = None

@@ -32,7 +32,10 @@ class SlackStatus:
         self._is_shown = False
 
     async def show(self, text: str) -> None:
+        """Nothing at the top of a channel, where Slack has no such line."""
         self._stop_keeping()
+        if self._thread.root_ts is None:
+            return
         self._keeping = self._spawn(self._keep(text), name="status", last=True)
 
     def replied(self) -> None:

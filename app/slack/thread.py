@@ -1,26 +1,29 @@
-"""What stands in a thread, read from Slack itself."""
+"""What was said before a message in its conversation, read from Slack itself."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import cast
 
 from app.channel import ThreadMessage
 from app.errors import ChannelUnavailableError
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
 from app.slack.format import mentions, to_plain, without_mention
+from app.slack.gate import PERSONS_SUBTYPES
 from app.slack.names import Names
 from app.slack.payloads import Identity, SlackMessage, whole_text
+from app.slack.reading import PAGES, Message, newest_of_channel, page_of_thread
 
-PAGE_MESSAGES = 200
-PAGES = 10
-"""Enough for every thread people still follow; beyond it the oldest pages are what is read."""
-
-Message = Mapping[str, Any]
+_SAID = PERSONS_SUBTYPES | {"bot_message"}
 
 
 class SlackThread:
-    """The thread a message stands in, read at most once per message."""
+    """The thread a message stands in, read at most once per message; or the top of its channel."""
 
-    def __init__(self, calls: SlackCalls, names: Names, identity: Identity, message: SlackMessage) -> None:
+    def __init__(
+        self, calls: SlackCalls, names: Names, identity: Identity, message: SlackMessage, *, in_channel: bool = False
+    ) -> None:
+        """``in_channel``: the message is answered at the top of its channel."""
+        self._in_channel = in_channel
         self._calls = calls
         self._names = names
         self._identity = identity
@@ -39,6 +42,8 @@ class SlackThread:
 
         Raises ``ChannelUnavailableError``.
         """
+        if self._in_channel:
+            return [await self._plain(m) for m in await self._top(limit, after)]
         if not self._message.is_reply:
             return ()
         start, end = float(after or 0), float(self._message.ts)
@@ -65,23 +70,30 @@ class SlackThread:
             self._read = found
         return self._read
 
+    async def _top(self, limit: int, after: str | None) -> Sequence[Message]:
+        """What was said at the top of the channel; joins, topics and the like are left out."""
+        wish = {"oldest": after, "latest": self._message.ts}
+        with _unavailable():
+            found = await newest_of_channel(self._calls, self._message.channel, wish, limit)
+        return [m for m in found if m.get("subtype") in _SAID]
+
     async def _fetch(self, after: str | None) -> Sequence[Message]:
+        """Beyond so many pages the oldest ones are what is read."""
         found: list[Message] = []
         cursor: str | None = None
         for _ in range(PAGES):
-            answer = await self._page(cursor, after)
-            found.extend(cast("list[Message]", answer.get("messages") or []))
-            cursor = cast("Message", answer.get("response_metadata") or {}).get("next_cursor") or None
+            wish = {"cursor": cursor, "oldest": after}
+            with _unavailable():
+                messages, cursor = await page_of_thread(self._calls, self._message.channel, self._message.root_ts, wish)
+            found.extend(messages)
             if cursor is None:
                 break
         return found
 
-    async def _page(self, cursor: str | None, after: str | None) -> Message:
-        message = self._message
-        arguments = {"channel": message.channel, "ts": message.root_ts, "limit": str(PAGE_MESSAGES), "cursor": cursor}
-        if after is not None:
-            arguments["oldest"] = after
-        try:
-            return await self._calls.call("conversations.replies", arguments, as_query=True)
-        except (SlackRefusalError, SlackLostError) as fault:
-            raise ChannelUnavailableError(str(fault)) from fault
+
+@contextmanager
+def _unavailable() -> Generator[None]:
+    try:
+        yield
+    except (SlackRefusalError, SlackLostError) as fault:
+        raise ChannelUnavailableError(str(fault)) from fault

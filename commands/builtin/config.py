@@ -19,7 +19,7 @@ from memory.scope import ScopeKeyError, ScopeKind, scope_key
 WRITE = "config:write"
 _OFF = "there are no settings of people and channels in this process"
 _NOWHERE = {
-    Layer.THREAD: "this surface has no thread; leave out `--layer` to set it for yourself",
+    Layer.THREAD: "this is said in no thread; leave out `--layer` to set it for yourself",
     Layer.CHANNEL: "this surface has no channel; leave out `--layer` to set it for yourself",
     Layer.USER: "nobody is known to be asking, so there is nobody to set it for",
 }

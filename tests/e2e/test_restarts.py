@@ -41,16 +41,20 @@ def environment(playground: Playground, state_url: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def mortal_bot(
-    playground: Playground, state_url: str, step: str, *, learns: bool = False
+    playground: Playground, state_url: str, step: str, *, learns: bool = False, in_channel: bool = False
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
-    """A bot that is going to end at ``step``, connected."""
+    """A bot that is going to end at ``step``, connected. ``in_channel``: it answers at the top of channels."""
+    settings = {
+        "SWITCHBOARD_MEMORY__ENABLED": str(learns).lower(),
+        "SWITCHBOARD_SLACK__REPLY_IN_THREAD": str(not in_channel).lower(),
+    }
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.mortal_bot",
         step,
         "0",
-        env=environment(playground, state_url) | {"SWITCHBOARD_MEMORY__ENABLED": str(learns).lower()},
+        env=environment(playground, state_url) | settings,
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )

@@ -69,8 +69,8 @@ FAULTS = ("ok", "ok", "ok", "limited", "refused", "lost_before", "lost_after", "
 class Writer:
     """Plays the shell: carries out calls against the simulated Slack with scripted faults."""
 
-    def __init__(self, faults: list[Fault]) -> None:
-        self.answer = Answer()
+    def __init__(self, faults: list[Fault], *, may_stream: bool = True) -> None:
+        self.answer = Answer(may_stream=may_stream)
         self.slack = SimulatedSlack()
         self.faults = faults
         self.now = 0.0
@@ -136,11 +136,12 @@ def words(text: str) -> list[str]:
     pieces=st.lists(st.text(alphabet=st.sampled_from("ab \nc<!"), min_size=0, max_size=60), max_size=12),
     pauses=st.lists(st.sampled_from([0.0, 0.1, 1.0, 100.0, 299.0]), max_size=12),
     faults=st.lists(st.sampled_from(FAULTS), max_size=30),
+    may_stream=st.booleans(),
 )
 def test_no_text_is_lost_doubled_or_reordered_whatever_happens_to_the_calls(
-    pieces: list[str], pauses: list[float], faults: list[Fault]
+    pieces: list[str], pauses: list[float], faults: list[Fault], *, may_stream: bool
 ) -> None:
-    writer = Writer(faults)
+    writer = Writer(faults, may_stream=may_stream)
     for number, piece in enumerate(pieces):
         writer.answer.write(piece)
         writer.run()
@@ -149,6 +150,7 @@ def test_no_text_is_lost_doubled_or_reordered_whatever_happens_to_the_calls(
     assert isinstance(writer.run(until_idle=False), Done)
     assert "".join(words(writer.slack.visible)) == "".join(words("".join(pieces)))
     assert not any(message.is_streaming for message in writer.slack.messages.values())
+    assert may_stream or not any(isinstance(call, Start | Append) for call in writer.calls)
 
 
 @settings(max_examples=60, deadline=None)

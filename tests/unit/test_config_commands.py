@@ -138,7 +138,7 @@ async def test_whoever_may_not_change_their_own_may_not_set_it(house: TalkHouse)
 @pytest.mark.parametrize(
     ("caller", "layer", "message"),
     [
-        (on_slash(ADMIN), "thread", "this surface has no thread"),
+        (on_slash(ADMIN), "thread", "this is said in no thread"),
         (Caller(ADMIN, Surface.CHAT, Origin()), "channel", "this surface has no channel"),
         (Caller("", Surface.CHAT, Origin()), "user", "nobody is known to be asking"),
     ],
@@ -209,5 +209,7 @@ async def test_without_settings_every_command_says_so(house: TalkHouse) -> None:
 
 def test_a_request_has_the_layers_its_place_has() -> None:
     assert subjects_of(in_thread()) == {Layer.THREAD: THREAD, Layer.USER: MEMBER, Layer.CHANNEL: CHANNEL}
+    at_the_top = in_thread(thread=CHANNEL)
+    assert subjects_of(at_the_top) == subjects_of(on_slash()), "what holds for a whole channel is the channel's"
     assert subjects_of(on_slash()) == {Layer.USER: MEMBER, Layer.CHANNEL: CHANNEL}
     assert subjects_of(Caller("http:ci", Surface.HTTP)) == {Layer.USER: "http:ci"}

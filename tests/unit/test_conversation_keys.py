@@ -28,12 +28,14 @@ slack_channels = st.from_regex(r"[CDG][A-Z0-9]{1,3}", fullmatch=True)
 def slack_messages(draw: st.DrawFn) -> IncomingMessage:
     channel, position = f"slack:{draw(slack_channels)}", draw(stamps)
     root = draw(st.none() | stamps.filter(lambda stamp: stamp != position))
+    is_at_the_top = root is None and not channel.startswith("slack:D") and draw(st.booleans())
     return replace(
         message(position=position, root=root),
+        starts_thread=root is None and not is_at_the_top,
         workspace_id=WorkspaceId(f"slack:T{draw(names)}"),
         channel_id=ChannelId(channel),
         user_id=UserId(f"slack:U{draw(names)}"),
-        thread_key=ThreadKey(f"{channel}:{root or position}"),
+        thread_key=ThreadKey(channel if is_at_the_top else f"{channel}:{root or position}"),
     )
 
 

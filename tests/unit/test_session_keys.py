@@ -316,6 +316,15 @@ def test_every_message_at_the_top_of_a_dm_begins_a_session_unless_it_is_switched
     assert source_of(in_channel, dm_top_level_threads_as_sessions=False).thread_id == "1.1"
 
 
+def test_what_belongs_to_no_thread_belongs_to_the_channel_of_each_person_or_of_all() -> None:
+    """Gateways, session source and key: ``reply_in_thread`` off."""
+    top = replace(slack_message("C1", "1.1"), thread_key=ThreadKey("slack:C1"), starts_thread=False)
+    assert source_of(top).thread_id is None
+    assert KeyRules().key(source_of(top)) == "agent:main:slack:channel:C1:U1"
+    assert SHARED.key(source_of(top)) == "agent:main:slack:channel:C1"
+    assert (KeyRules().is_shared(source_of(top)), SHARED.is_shared(source_of(top))) == (False, True)
+
+
 def test_a_program_speaks_in_a_channel_whatever_its_name() -> None:
     asked = replace(message(), channel_id=ChannelId("http:Deploys"), thread_key=ThreadKey("http:Deploys:1"))
     assert source_of(asked).chat_type is CHANNEL

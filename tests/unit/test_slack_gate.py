@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.channel import Address, Visibility
-from app.slack.gate import Considered, Ignored, decide, visibility
+from app.slack.gate import Considered, Ignored, belongs_to_channel, decide, visibility
 from app.slack.payloads import Identity, MalformedEventError, message_event, stop_event
 
 ME = Identity("UBOT", "BBOT", "T1")
@@ -121,6 +121,26 @@ def test_a_forwarded_message_and_files_come_along() -> None:
         ("plan.pdf", "application/pdf", 12),
         ("F2", "application/octet-stream", 0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("event", "is_channels"),
+    [
+        ({}, True),
+        ({"channel": "G1", "channel_type": "mpim"}, True),
+        ({"type": "app_mention", "channel_type": None}, True),
+        ({"thread_ts": "1.1"}, True),
+        ({"thread_ts": "1.0"}, False),
+        ({"channel": "D1", "channel_type": "im"}, False),
+    ],
+)
+def test_the_top_of_a_channel_is_one_conversation_where_the_settings_say_so(
+    event: dict[str, Any], *, is_channels: bool
+) -> None:
+    """A thread_ts that equals ts is no reply."""
+    said = message_event(body(**event))
+    assert belongs_to_channel(said, reply_in_thread=False) is is_channels
+    assert not belongs_to_channel(said, reply_in_thread=True)
 
 
 def test_a_stop_names_its_thread() -> None:

@@ -1,0 +1,102 @@
+"""What is read at the top of a channel that is one conversation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from app.channel import Remains
+from app.errors import ChannelUnavailableError
+from app.slack.calls import SlackCalls, SlackLostError, web_client
+from app.slack.names import Names
+from app.slack.payloads import Identity, SlackMessage, message_event
+from app.slack.posting import NONCE_EVENT, Posting, Thread
+from app.slack.reading import PAGE_MESSAGES, newest_of_channel
+from app.slack.thread import SlackThread
+from tests.fakes import ManualClock
+
+ME = "UBOT"
+TOP = Thread("C1", None, "T1", "U1", "5.0", turn="mine")
+
+
+class Channel(SlackCalls):
+    """conversations.history over a list of messages, oldest first; other methods are refused a surprise."""
+
+    def __init__(self, messages: list[dict[str, Any]], *, is_away: bool = False) -> None:
+        super().__init__(web_client(None, api_url="http://127.0.0.1:1/", token=None))
+        self.messages = messages
+        self.is_away = is_away
+        self.pages = 0
+
+    async def call(self, method: str, arguments: Mapping[str, object], *, as_query: bool = False) -> Mapping[str, Any]:
+        if method == "users.info":
+            return {"user": {"name": str(arguments["user"]).lower(), "profile": {}}}
+        assert (method, as_query) == ("conversations.history", True)
+        if self.is_away:
+            raise SlackLostError("away")
+        self.pages += 1
+        oldest, latest = float(str(arguments.get("oldest") or 0)), float(str(arguments.get("latest") or 9e9))
+        found = [each for each in reversed(self.messages) if oldest < float(each["ts"]) < latest]
+        start, limit = int(str(arguments.get("cursor") or 0)), int(str(arguments["limit"]))
+        following = f"{start + limit}" if start + limit < len(found) else ""
+        return {"messages": found[start : start + limit], "response_metadata": {"next_cursor": following}}
+
+
+def said(ts: str, user: str = "U1", **more: object) -> dict[str, Any]:
+    return {"ts": ts, "user": user, "text": f"text {ts}", **more}
+
+
+def marked(ts: str, turn: str, *, is_last: bool = False) -> dict[str, Any]:
+    payload = {"turn": turn, "is_last": is_last}
+    return said(ts, ME, metadata={"event_type": NONCE_EVENT, "event_payload": payload})
+
+
+def reading(channel: Channel, ts: str = "5.0") -> SlackThread:
+    event = {"type": "message", "channel": "C1", "channel_type": "channel", "user": "U1", "ts": ts, "text": "hi"}
+    message: SlackMessage = message_event({"event_id": "Ev1", "team_id": "T1", "event": event})
+    return SlackThread(channel, Names(channel, ManualClock()), Identity(ME, "BBOT", "T1"), message, in_channel=True)
+
+
+async def test_the_newest_before_the_message_are_read_oldest_first_without_joins_and_topics() -> None:
+    lines = [said("1.0"), said("2.0", subtype="channel_join"), said("3.0", ME), said("4.0", "U2"), said("6.0")]
+    history = await reading(Channel(lines)).history(10)
+    assert [(each.position, each.author, each.by_bot) for each in history] == [
+        ("1.0", "u1", False),
+        ("3.0", "ubot", True),
+        ("4.0", "u2", False),
+    ]
+    assert [each.position for each in await reading(Channel(lines)).history(1)] == ["4.0"]
+    assert [each.position for each in await reading(Channel(lines)).history(10, "3.0")] == ["4.0"]
+
+
+async def test_a_channel_that_cannot_be_read_is_not_an_empty_one() -> None:
+    with pytest.raises(ChannelUnavailableError):
+        await reading(Channel([], is_away=True)).history(10)
+
+
+async def test_pages_are_read_until_there_are_enough() -> None:
+    channel = Channel([said(f"{number}.0") for number in range(1, 2 * PAGE_MESSAGES + 2)])
+    assert len(await newest_of_channel(channel, "C1", {}, PAGE_MESSAGES)) == PAGE_MESSAGES
+    assert channel.pages == 1
+    whole = await newest_of_channel(channel, "C1", {})
+    assert [each["ts"] for each in whole] == [each["ts"] for each in channel.messages]
+    assert channel.pages == 4
+
+
+async def test_only_what_is_marked_as_the_turns_own_is_left_of_it_and_files_that_nobody_claims() -> None:
+    """At the top of a channel the bot may have said anything."""
+    lines = [
+        said("4.0", ME),
+        said("5.1", ME),
+        marked("5.2", "another"),
+        marked("5.3", "mine"),
+        said("5.4", ME, files=[{"id": "F1"}]),
+        said("5.5", "U2"),
+    ]
+    posting = Posting(Channel(lines), TOP, ME)
+    assert not posting.can_stream
+    assert await posting.remains(frozenset({"5.4"})) == Remains(("5.3",), is_whole=False)
+    assert await posting.remains(frozenset()) == Remains(("5.3", "5.4"), is_whole=True)
+    assert await Posting(Channel([marked("5.3", "mine", is_last=True)]), TOP, ME).remains(frozenset()) == Remains(
+        ("5.3",), is_whole=True
+    )
