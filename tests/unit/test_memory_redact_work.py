@@ -37,6 +37,8 @@ MODULES = (
     secret_values,
 )
 QUARTER_MEGABYTE = 250_000
+pytestmark = pytest.mark.no_cover
+"""Work is what is measured here, and following every line of it takes as long again."""
 UNITS = [
     *(
         "a",
