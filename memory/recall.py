@@ -12,9 +12,10 @@ from memory.ranker import Ranker
 from memory.record import MemoryRecord
 from memory.render import block
 from memory.scope import ScopeKind, Scopes, parse_record_id, scope_key
-from memory.store import Hit, MemoryStore, Query, Vector
+from memory.store import Hit, MemoryStore, Query, StoreUnavailableError, Vector
 
 RECALL_TIMED_OUT = "recall_timed_out"
+RECALL_INTERRUPTED = "recall_interrupted"
 
 RECALL_S = 5.0
 """No answer waits longer for its memory."""
@@ -115,8 +116,12 @@ class Recall:
         if last is None or last.scope_keys != found.scope_keys or not last.ids:
             return found
         known = {record.id: record for record in found.records}
-        for key, ids in _by_scope(each for each in last.ids if each not in known).items():
-            known |= {record.id: record for record in await self._store.get(key, ids)}
+        try:
+            for key, ids in _by_scope(each for each in last.ids if each not in known).items():
+                known |= {record.id: record for record in await self._store.get(key, ids)}
+        except StoreUnavailableError as exc:
+            _log.warning(RECALL_INTERRUPTED, session=session, reason=str(exc))
+            return replace(found, is_degraded=True)
         if any(each not in known for each in last.ids):
             return found
         shown = [known[each] for each in last.ids]

@@ -79,8 +79,8 @@ class EraseReceipt:
 class MemoryStore(Protocol):
     """Records, partitioned by scope key: every method but ``erase_thread`` sees exactly one scope.
 
-    Adapters: null, in-process, SQLite, PostgreSQL, remote. Any text is a legal query. Reads degrade, commands of
-    people and writes raise ``StoreUnavailableError``. A closed store raises on everything.
+    Adapters: null, in-process, SQLite, PostgreSQL, remote. Any text is a legal query. A search degrades, and
+    says so; everything else that cannot be done raises ``StoreUnavailableError``. A closed store raises on everything.
     """
 
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
@@ -96,10 +96,7 @@ class MemoryStore(Protocol):
         ...
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
-        """Those of ``ids`` that are active records of this scope, in the order of ``ids``. No use is counted.
-
-        Degrades to nothing.
-        """
+        """Those of ``ids`` that are active records of this scope, in the order of ``ids``. No use is counted."""
         ...
 
     async def write(

@@ -51,8 +51,7 @@ class LateStore:
         return Retrieved(is_degraded=True) if store is None else await store.retrieve(scope_key, query)
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
-        store = self._open()
-        return () if store is None else await store.get(scope_key, ids)
+        return await self._required().get(scope_key, ids)
 
     async def write(
         self,

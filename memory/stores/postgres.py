@@ -80,8 +80,7 @@ class PostgresStore:
         return found or Retrieved(is_degraded=True)
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
-        work = partial(postgres_listing.get, scope_key=scope_key, ids=ids)
-        return await self._look(scope_key, lambda _: self._server.read(work)) or []
+        return await self._ask(scope_key, partial(postgres_listing.get, scope_key=scope_key, ids=ids))
 
     async def write(
         self,

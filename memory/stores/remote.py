@@ -66,10 +66,7 @@ class RemoteStore:
         found: list[MemoryRecord] = []
         for start in range(0, len(wanted), MOST_RECORDS):
             call = Call("/get", {"scopeKey": scope_key, "ids": wanted[start : start + MOST_RECORDS]}, is_read=True)
-            part = await self._look(scope_key, call, partial(_records, scope_key, "/get"))
-            if part is None:
-                return []
-            found += part
+            found += _records(scope_key, "/get", await self._ask(call))
         return found
 
     async def write(

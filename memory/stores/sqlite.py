@@ -72,7 +72,7 @@ class SqliteStore:
         return found or Retrieved(is_degraded=True)
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
-        return await self._look(scope_key, partial(sqlite_finding.get, ids=ids)) or []
+        return await self._ask(scope_key, partial(sqlite_finding.get, ids=ids))
 
     async def write(
         self,

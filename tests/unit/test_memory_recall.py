@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+import structlog
 
 from memory.composition import Budget
 from memory.ranker import KeywordRanker, Ranker
-from memory.recall import RECALL_S, Recall
+from memory.recall import RECALL_INTERRUPTED, RECALL_S, Recall
 from memory.record import MemoryCandidate, MemoryRecord
 from memory.relevance import RelevanceRanker
 from memory.scope import Scopes, request_scopes
-from memory.store import MemoryStore, Query, Retrieved, Vector
+from memory.store import MemoryStore, Query, Retrieved, StoreUnavailableError, Vector
 from memory.stores.inprocess import InProcessStore
 from tests.fakes import ManualClock
 
@@ -155,6 +156,25 @@ class Broken(InProcessStore):
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
         found = await super().retrieve(scope_key, query)
         return replace(found, hits=(), is_degraded=True) if scope_key == CHANNEL else found
+
+
+class Silent(InProcessStore):
+    """Searched, but no record can be fetched by its id."""
+
+    async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
+        raise StoreUnavailableError(f"{scope_key} has {len(ids)} records out of reach")
+
+
+async def test_what_was_shown_and_cannot_be_looked_at_is_not_taken_for_gone(ranker: Ranker, clock: ManualClock) -> None:
+    """The block starts afresh with what is found, and is told to be less than it could be."""
+    store = Silent(ranker=ranker, now=clock.now)
+    await teach(store, ORG, "deploys on Friday", "lunch at noon")
+    recall = Recall(store, ranker, Budget())
+    assert not (await recall.recall("s", SCOPES, "deploys")).is_degraded
+    with structlog.testing.capture_logs() as lines:
+        recalled = await recall.recall("s", SCOPES, "lunch")
+    assert (texts(recalled.records), recalled.is_degraded) == (["lunch at noon"], True)
+    assert [line["event"] for line in lines] == [RECALL_INTERRUPTED]
 
 
 async def test_a_scope_that_cannot_be_read_costs_only_itself(ranker: Ranker, clock: ManualClock) -> None:
