@@ -43,23 +43,26 @@ class OpenPostgres(Protocol):
 
 
 @asynccontextmanager
-async def open_archive(address: Address, token: str | None) -> AsyncGenerator[MemoryArchive]:
+async def open_archive(
+    address: Address, token: str | None, leave_aside: Callable[[str], None] | None = None
+) -> AsyncGenerator[MemoryArchive]:
     """The store at ``address``, without a cap of its own, closed when the context ends.
 
-    ``token``: of a memory service. Raises ``StoreUnavailableError``.
+    ``token``: of a memory service. ``leave_aside`` is told of each file of a folder that is damaged, so that the others
+    can be named and counted. Raises ``StoreUnavailableError``.
     """
-    store = await _opened(address, token)
+    store = await _opened(address, token, leave_aside)
     try:
         yield store
     finally:
         await store.aclose()
 
 
-async def _opened(address: Address, token: str | None) -> ArchivedStore:
+async def _opened(address: Address, token: str | None, leave_aside: Callable[[str], None] | None) -> ArchivedStore:
     ranker, now = RelevanceRanker(), SystemClock().now
     match address:
         case Folder(path):
-            return SqliteStore(path, ranker=ranker, now=now, cap=None)
+            return SqliteStore(path, ranker=ranker, now=now, cap=None, leave_aside=leave_aside)
         case Service(url):
             return await _remote(url, token or "", now)
         case Database(url):

@@ -16,7 +16,7 @@ from memory.store import StoreUnavailableError
 from memory.stores.backup_folder import new_folder
 from memory.stores.sqlite_backup import Held, back_up, examine
 from memory.verification import Verified, verify
-from memory.walking import Watch
+from memory.walking import Trouble, Watch
 
 Moved = tuple[Copied, Verified]
 ROUNDS = 3
@@ -24,19 +24,22 @@ ROUNDS = 3
 
 
 async def move(source: Address, target: Address, token: str | None, watch: Watch) -> Moved:
-    """Copy, then compare. Raises ``StoreUnavailableError``."""
+    """Copy, then compare; a damaged file of the source is a trouble among others. Raises ``StoreUnavailableError``."""
+    unread: list[str] = []
     async with AsyncExitStack() as stack:
-        ours = await stack.enter_async_context(open_archive(source, token))
+        ours = await stack.enter_async_context(open_archive(source, token, unread.append))
         theirs = await stack.enter_async_context(open_archive(target, token))
         await theirs.scope_keys(1)  # Whether they answer at all, and to this token.
         await ours.scope_keys(1)
         try:
             copied = await copy(ours, theirs, watch)
-            return copied, await verify(ours, theirs, copied, watch)
+            verified = await verify(ours, theirs, copied, watch)
         except StoreUnavailableError as fault:
             raise StoreUnavailableError(
                 f"{fault}; what was copied stays, and the same command goes on from there"
             ) from fault
+    damaged = [Trouble("", reason) for reason in dict.fromkeys(unread)]
+    return copied, replace(verified, troubles=(*damaged, *verified.troubles))
 
 
 def back_up_all(source: Address, parent: Path, token: str | None, watch: Watch, now: datetime) -> tuple[Path, Held]:

@@ -46,7 +46,11 @@ def not_copied(copied: Copied, verified: Verified, held: Counter[Status]) -> lis
 
 def troubles(*several: Iterable[Trouble]) -> list[str]:
     """A line for each scope; one that could be neither written nor read is named once."""
-    return _first(list(dict.fromkeys(f"scope {each.scope_key}: {each.reason}" for part in several for each in part)))
+    return _first(list(dict.fromkeys(_line(each) for part in several for each in part)))
+
+
+def _line(trouble: Trouble) -> str:
+    return f"scope {trouble.scope_key}: {trouble.reason}" if trouble.scope_key else trouble.reason
 
 
 def by_status(records: Counter[Status]) -> str:

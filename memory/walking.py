@@ -41,6 +41,7 @@ class Trouble:
     """What is wrong with one scope, in words that are no record's."""
 
     scope_key: str
+    """Empty for a file that does not even tell whose it is."""
     reason: str
 
 

@@ -51,13 +51,18 @@ class SqliteStore:
         now: Callable[[], datetime],
         cap: int | None = 500,
         bounds: Bounds = DEFAULT_BOUNDS,
+        leave_aside: Callable[[str], None] | None = None,
     ) -> None:
-        """``cap``: how many active records a scope may hold; ``None`` for any number."""
+        """``cap``: how many active records a scope may hold; ``None`` for any number.
+
+        ``leave_aside`` is told of each damaged file, and ``scope_keys`` and ``stats`` go on; they raise without it.
+        """
         self._directory = directory
         self._ranker = ranker
         self._now = now
         self._cap = cap
         self._bounds = bounds
+        self._leave_aside = leave_aside
         self._executor = ThreadPoolExecutor(bounds.threads, thread_name_prefix="memory")
         self.handles = Handles(directory, self._executor, bounds)
         self._warned: set[tuple[str, str]] = set()
@@ -210,13 +215,17 @@ class SqliteStore:
         return EraseReceipt(erased, int(erased > 0))
 
     async def _peek(self, work: Callable[[], Found], path: Path) -> Found | None:
-        """Look into a file beside the pool; ``None`` when it is gone meanwhile. Raises ``StoreUnavailableError``."""
+        """Look into a file beside the pool; ``None`` when it is gone, or left aside. Raises like ``scope_keys``."""
         try:
             return await self._in_place(work)
         except (sqlite3.Error, OSError) as exc:
             if not await asyncio.to_thread(path.exists):
                 return None
-            raise StoreUnavailableError(f"the memory file {path} cannot be used: {exc}") from exc
+            reason = f"the memory file {path} cannot be used: {exc}"
+            if self._leave_aside is None:
+                raise StoreUnavailableError(reason) from exc
+            self._leave_aside(reason)
+            return None
 
     async def _in_place(self, work: Callable[[], Found]) -> Found:
         async with self.handles.place():

@@ -89,6 +89,20 @@ async def test_records_that_are_not_there_afterwards_are_status_one(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("kept")
+async def test_a_damaged_file_is_named_and_the_rest_is_copied(tmp_path: Path) -> None:
+    path = path_of(Path("data/memory"), ORG)
+    (tmp_path / path).write_bytes(b"\x99" * 8_192)
+    done = await switchboard(tmp_path, "memory", "copy", "--from", "data/memory", "--to", "new")
+    told = figures(done.out)
+    assert (done.status, told["scopes"], told["copied"], told["missing"]) == (1, "1", "2", "0")
+    assert [line for line in done.out.splitlines() if path.name in line] == [
+        f"the memory file {path} cannot be used: file is not a database"
+    ]
+    assert done.out.splitlines()[-1].startswith("not whole: what is named above")
+    assert {each.split(":")[1] for each in await in_folder(tmp_path / "new")} == {"user"}
+
+
+@pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -217,26 +231,27 @@ async def test_a_backup_with_a_file_missing_is_status_one_and_named_so(tmp_path:
     assert done.complaints[-1].startswith(f"switchboard: not copied: data/memory/{path.parent.name}/{path.name}: ")
 
 
-@pytest.mark.usefixtures("kept")
-async def test_a_copy_that_stops_says_how_it_goes_on(tmp_path: Path) -> None:
-    path = max(path_of(tmp_path / "data" / "memory", key) for key in (ORG, USER))
-    path.write_bytes(b"no database" * 1_000)
-    done = await switchboard(tmp_path, "memory", "copy", "--from", "data/memory", "--to", "new")
-    assert (done.status, done.out) == (2, "")
-    assert f"{path.parent.name}/{path.name} cannot be used" in done.complaints[-1]
-    assert done.complaints[-1].endswith("what was copied stays, and the same command goes on from there")
+async def test_a_copy_that_finds_no_room_says_how_it_goes_on(tmp_path: Path) -> None:
+    said = await on_small(tmp_path, "memory", "copy", "--from", "data/memory", "--to", "small")
+    assert "\n2\n" in said
+    assert "cannot be used: database or disk is full; what was copied stays, and the same command goes on" in said
 
 
 async def test_a_backup_that_finds_no_room_leaves_nothing(tmp_path: Path) -> None:
-    async with Shelf("sqlite-relevance", tmp_path / "data" / "memory").open() as store:
+    said = await on_small(tmp_path, "memory", "backup", "--from", "data/memory", "--to", "small")
+    assert said.splitlines()[1:] == ["switchboard: small has no room left", "2"]
+
+
+async def on_small(folder: Path, *arguments: str) -> str:
+    """What the command says, its status and what is in ``small`` then, where there is no room for what is kept."""
+    async with Shelf("sqlite-relevance", folder / "data" / "memory").open() as store:
         for key in (ORG, USER):
             await store.restore(key, [large(key, number) for number in range(100)])
-    (tmp_path / "small").mkdir()
+    (folder / "small").mkdir()
     program = "import sys; from app.cli import invoke; sys.exit(invoke(sys.argv[1:]))"
-    command = (sys.executable, "-c", program, "memory", "backup", "--from", "data/memory", "--to", "small")
-    script = f"cd {tmp_path} && PYTHONPATH={ROOT} {shlex.join(command)} 2>&1; echo $?; ls -A small"
-    said = await asyncio.to_thread(on_a_small_disk, tmp_path / "small", "sh", "-c", script)
-    assert said.splitlines()[1:] == ["switchboard: small has no room left", "2"]
+    command = (sys.executable, "-c", program, *arguments)
+    script = f"cd {folder} && PYTHONPATH={ROOT} {shlex.join(command)} 2>&1; echo $?; ls -A small"
+    return await asyncio.to_thread(on_a_small_disk, folder / "small", "sh", "-c", script)
 
 
 def large(key: str, number: int) -> MemoryRecord:
