@@ -53,7 +53,9 @@ async def test_another_scopes_file_is_not_read(shelf: Shelf) -> None:
     mine, theirs = path_of(shelf.directory, "user:slack:U1"), path_of(shelf.directory, "user:slack:U2")
     move(mine, theirs)
     async with shelf.open() as store:
-        assert await store.get("user:slack:U2", ["mem:user:slack:U2:0"]) == []
+        assert (await store.retrieve("user:slack:U2", Query("private", 8))).is_degraded
+        with pytest.raises(StoreUnavailableError, match="another scope"):
+            await store.get("user:slack:U2", ["mem:user:slack:U2:0"])
         with pytest.raises(StoreUnavailableError, match="another scope"):
             await store.list("user:slack:U2", 8)
 
