@@ -47,8 +47,10 @@ async def open_dispatcher(settings: Settings, background: Background) -> AsyncGe
         registry = registry_of(settings, memory.store, access, status, clock, talking.commands())
         ports = talking.ports(access, registry, memory.recall, places, None)
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)
-        yield Dispatcher(ports, limits_of(settings), talking.fitting())
+        dispatcher = Dispatcher(ports, limits_of(settings), talking.fitting())
+        yield dispatcher
         await background.drain(settings.limits.drain_s)
+        await dispatcher.outbox.unwritten.write()
 
 
 @asynccontextmanager

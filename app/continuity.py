@@ -1,7 +1,8 @@
 """What keeps conversations going over the end of the process: recovery at the start, an orderly stop, housekeeping."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ from app.dispatch.recovering import Recovering
 from app.errors import StateError
 
 APPLICATION_DRAINED = "application_drained"
+
+LAST_WRITES_S = 3.0
+"""For what is not written down when the turns have ended: little, because the process is waited for no longer."""
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -49,11 +53,20 @@ class Continuity:
                 await self._stop()
 
     async def _stop(self) -> None:
-        """Turns, reflections and deliveries are all tasks of the background, and are counted together."""
+        """Turns, reflections and deliveries are all tasks of the background, and are counted together.
+
+        So is writing down what could not be written before; what is still missing after them gets a last moment.
+        """
+        unwritten = self.dispatcher.outbox.unwritten
         self.dispatcher.hold()
+        if len(unwritten):
+            self.background.spawn(unwritten.write(), name="unwritten")
         cut_short = await self.background.drain(self.drain_s)
-        _log.info(APPLICATION_DRAINED, cut_short=cut_short)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WRITES_S):
+                await unwritten.write()
+        _log.info(APPLICATION_DRAINED, cut_short=cut_short, unwritten=len(unwritten))
         try:
-            await self.journal.stopped(is_clean=cut_short == 0)
+            await self.journal.stopped(is_clean=cut_short + len(unwritten) == 0)
         except StateError as fault:
             _log.error(APPLICATION_DRAINED, reason=str(fault))

@@ -113,7 +113,7 @@ class FakeChat:
 
     earlier: Sequence[ThreadMessage] = ()
     is_part: bool = False
-    unreadable: SwitchboardError | None = None
+    unreadable: Exception | None = None
     unspeakable: SwitchboardError | None = None
     said: list[str] = field(default_factory=list[str])
     card: FakeStatus = field(default_factory=FakeStatus)
@@ -234,8 +234,11 @@ class FakeJournal:
         self.attempts = 0
         self.left_over: Sequence[Unfinished] = ()
         self.boot: Boot | None = None
+        self.was_clean: bool | None = None
         self.broken: StateError | None = None
         self.broken_promises: StateError | None = None
+        self.broken_ends: StateError | None = None
+        self.ending: asyncio.Event | None = None
         self.unreadable: Exception | None = None
 
     async def accept(
@@ -261,6 +264,7 @@ class FakeJournal:
         self._check()
 
     async def foreign(self, accepted: Accepted) -> frozenset[str]:
+        self._check()
         return frozenset()
 
     async def promise(
@@ -274,6 +278,10 @@ class FakeJournal:
 
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
         self._check()
+        if self.broken_ends is not None:
+            raise self.broken_ends
+        if self.ending is not None:
+            await self.ending.wait()
         self.outcomes[accepted.id] = outcome
         self._keep(accepted, record)
 
@@ -289,7 +297,7 @@ class FakeJournal:
         return self.boot or Boot(was_clean=True, recent_at=(self._clock.now(),))
 
     async def stopped(self, *, is_clean: bool) -> None:
-        """Nothing outlives the process."""
+        self.was_clean = is_clean
 
     async def prune(self) -> int:
         return 0

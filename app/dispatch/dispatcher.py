@@ -71,7 +71,7 @@ class Dispatcher:
 
     async def dismiss(self, accepted: Accepted) -> None:
         """End a message whose author was told already that there will be no answer."""
-        await self._ports.journal.end(accepted, DISMISSED)
+        await self.outbox.end(accepted, DISMISSED)
 
     async def surviving(self, accepted: Accepted, chat: Chat, act: Callable[[], Awaitable[object]]) -> None:
         """``act`` on the message; of what fails unforeseen its author hears, and the message is dismissed."""
@@ -96,7 +96,7 @@ class Dispatcher:
             work = Work(accepted, chat)
             is_meant = await self.is_meant(work)
         if not is_meant:
-            await self._ports.journal.end(accepted, NOT_MEANT)
+            await self.outbox.end(accepted, NOT_MEANT)
             return NOT_MEANT
         return await self.see_to(work)
 

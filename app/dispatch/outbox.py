@@ -1,5 +1,6 @@
 """What is said to a person: promised before it goes out, closed after it is visible, tried again where it is not."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 import structlog
@@ -9,8 +10,9 @@ from app.channel import Chat, Remains
 from app.dispatch import wording
 from app.dispatch.journal import Accepted, Journal, Promise, TurnRecord
 from app.dispatch.redelivery import Redelivery
+from app.dispatch.unwritten import Unwritten
 from app.dispatch.work import Made, Outcome, Work
-from app.errors import ChannelUnavailableError, DeliveryError
+from app.errors import ChannelUnavailableError, DeliveryError, StateError
 
 DELIVERY_FAILED = "delivery_failed"
 
@@ -24,6 +26,7 @@ class Outbox:
         self._journal = journal
         self._redelivery = redelivery
         self._spawn = spawn
+        self.unwritten = Unwritten(redelivery)
 
     def chat(self, work: Work) -> Chat:
         """The conversation as the message's own answer is written into it: noted down, in place of what is left."""
@@ -43,18 +46,48 @@ class Outbox:
             await self.chat(work).say(text)
         except DeliveryError as fault:
             return await self.owe(work, text, record, fault)
-        await self._journal.end(work.accepted, outcome, record)
+        await self.end(work.accepted, outcome, record)
         return Outcome(outcome)
 
+    async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
+        """The message has its visible end.
+
+        Where that cannot be written down it is ``unwritten``, and nobody is told: whoever reads an answer has it, and
+        an apology below would take it back.
+        """
+
+        async def write() -> None:
+            await self._journal.end(accepted, outcome, record)
+
+        try:
+            await write()
+        except (StateError, asyncio.CancelledError) as fault:
+            self.unwritten.add(accepted, fault, write)
+            if not isinstance(fault, StateError):
+                raise
+
     async def close(self, work: Work, made: Made, note: str, carried: Sequence[Accepted] = ()) -> Outcome:
-        """End an answer that is visible but for its last word with that, the ``note``, below it."""
-        await self._journal.promise(work.accepted, made.text, made.record, carried)
+        """End an answer that is visible but for its last word with that, the ``note``, below it.
+
+        Records that cannot be used keep nobody from hearing that word.
+        """
+        fault = await self._promised(work, made, carried)
         try:
             await work.chat.noting(self._noting(work.accepted)).say(note)
-        except DeliveryError as fault:
-            _log.error(DELIVERY_FAILED, reason=str(fault))
-        await self._journal.end(work.accepted, made.outcome, made.record)
+        except DeliveryError as unsaid:
+            _log.error(DELIVERY_FAILED, reason=str(unsaid))
+        if fault is None:
+            await self.end(work.accepted, made.outcome, made.record)
+        else:
+            self.unwritten.add(work.accepted, fault, lambda: self.settle(work, made, carried))
         return Outcome(made.outcome)
+
+    async def _promised(self, work: Work, made: Made, carried: Sequence[Accepted]) -> StateError | None:
+        try:
+            await self._journal.promise(work.accepted, made.text, made.record, carried)
+        except StateError as fault:
+            return fault
+        return None
 
     async def owe(self, work: Work, text: str, record: TurnRecord | None, fault: Exception) -> Outcome:
         """What was promised could not be shown; it is tried again, at last by the next process."""
@@ -80,12 +113,21 @@ class Outbox:
     async def again(self, work: Work, promise: Promise) -> Outcome:
         """Show an answer whose delivery is in doubt, in place of what is visible of it."""
         try:
+            return await self._again(work, promise)
+        except StateError as fault:
+            # Each attempt looks at the thread first, so one that could not be counted doubles nothing.
+            _log.error(DELIVERY_FAILED, reason=str(fault))
+            self._redelivery.later(max(1, promise.attempts), lambda: self.again(work, promise))
+            return Outcome("undelivered")
+
+    async def _again(self, work: Work, promise: Promise) -> Outcome:
+        try:
             left = await work.chat.remains(await self._journal.foreign(work.accepted))
             if not left.is_whole:
                 await self._show(work, left, promise.text)
         except (ChannelUnavailableError, DeliveryError) as fault:
             return await self.owe(work, promise.text, promise.record, fault)
-        await self._journal.end(work.accepted, "redelivered", promise.record)
+        await self.end(work.accepted, "redelivered", promise.record)
         return Outcome("redelivered")
 
     async def _show(self, work: Work, left: Remains, text: str) -> None:

@@ -1,22 +1,24 @@
 """A start: goes on with whatever the last process left unfinished, before anything new comes in."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
 
+from app.background import unforeseen_in
 from app.channel import Chat, IncomingMessage
 from app.clock import Clock
 from app.dispatch import wording
 from app.dispatch.dispatcher import NOT_MEANT, Dispatcher
-from app.dispatch.journal import Journal, Unfinished
+from app.dispatch.journal import Accepted, Journal, Unfinished
 from app.dispatch.work import Work
-from app.errors import ChannelUnavailableError
+from app.errors import ChannelUnavailableError, StateError
 from app.sessions.restart import Abandon, AfterRestart, Left, Redeliver, Resume, Tell, after_restart, is_looping
 
 RECOVERY_STARTED = "recovery_started"
 RECOVERY_POSTPONED = "recovery_postponed"
+RECOVERY_FAILED = "recovery_failed"
 MESSAGE_ABANDONED = "message_abandoned"
 
 LOOP_PAUSE_S = 300.0
@@ -59,14 +61,34 @@ class Recovering:
         unfinished = await self._journal.unfinished()
         if unfinished:
             _log.info(RECOVERY_STARTED, messages=len(unfinished), was_clean=boot.was_clean)
-        cases = [await self._case(found) for found in unfinished]
+        cases = [await self._surely(found.accepted, lambda found=found: self._case(found)) for found in unfinished]
         if is_looping(boot.recent_at):
             cases = self._postponed(cases)
-        looked_at = await asyncio.gather(*(self._looked_at(case) for case in cases if case is not None))
+        looked_at = await asyncio.gather(*(self._looked(case) for case in cases if case is not None))
         ready = [case for case in looked_at if case is not None]
         for case in ready:
             spawn(self._carry_out(case), name="recovered_turn")
         return len(ready)
+
+    async def _looked(self, case: _Case) -> _Case | None:
+        return await self._surely(case.found.accepted, lambda: self._looked_at(case))
+
+    async def _surely(self, accepted: Accepted, look: Callable[[], Awaitable[_Case | None]]) -> _Case | None:
+        """What ``look`` finds of one message, or ``None``: it fails for nobody else, and the next start looks again.
+
+        Nobody is told: how much of an answer is visible is what could not be found out.
+        """
+        found: list[_Case | None] = []
+
+        async def act() -> None:
+            found.append(await look())
+
+        fault = await unforeseen_in(act)
+        if fault is not None:
+            message = accepted.message
+            _log.error(RECOVERY_FAILED, reference=message.reference, thread=message.thread_key, exc_info=fault)
+            return None
+        return found[0]
 
     async def _case(self, found: Unfinished) -> _Case | None:
         accepted = found.accepted
@@ -81,7 +103,7 @@ class Recovering:
         decision = after_restart(left, self._freshness_s)
         if chat is None or isinstance(decision, Abandon):
             _log.warning(MESSAGE_ABANDONED, reference=accepted.message.reference, begins=found.begins)
-            await self._journal.end(accepted, "abandoned")
+            await self._dispatcher.outbox.end(accepted, "abandoned")
             return None
         return _Case(found, decision, Work(accepted, chat, is_left_over=True))
 
@@ -95,7 +117,7 @@ class Recovering:
         return [case for case in cases if case not in resumed]
 
     async def _later(self, case: _Case) -> None:
-        looked_at = await self._looked_at(case)
+        looked_at = await self._looked(case)
         if looked_at is not None:
             await self._carry_out(looked_at)
 
@@ -103,18 +125,18 @@ class Recovering:
         """With what is visible of it, or ``None`` when nothing is left to do."""
         work, accepted = case.work, case.found.accepted
         if case.found.begins == 0 and not await self._dispatcher.is_meant(work):
-            await self._journal.end(accepted, NOT_MEANT)
+            await self._dispatcher.outbox.end(accepted, NOT_MEANT)
             return None
         try:
             left = await work.chat.remains(await self._journal.foreign(accepted))
-        except ChannelUnavailableError as fault:
+        except (ChannelUnavailableError, StateError) as fault:
             # Without knowing what is visible, answering could double it.
-            _log.warning(RECOVERY_POSTPONED, messages=1, reason=str(fault))
+            _log.warning(RECOVERY_POSTPONED, messages=1, reference=accepted.message.reference, reason=str(fault))
             self._dispatcher.redelivery.after(LOOK_AGAIN_S, lambda: self._later(case))
             return None
         if left.is_whole:
             promise = case.found.promise
-            await self._journal.end(accepted, "recovered", None if promise is None else promise.record)
+            await self._dispatcher.outbox.end(accepted, "recovered", None if promise is None else promise.record)
             return None
         if case.found.begins == 0 and case.found.promise is None:
             # A turn is written down as begun before anything of it is shown: what nobody claims is another message's,

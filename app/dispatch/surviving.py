@@ -1,7 +1,6 @@
 """The boundary of a message: whatever goes wrong below it, its author hears of it and the bot goes on."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
 import structlog
 
@@ -9,7 +8,7 @@ from app.background import unforeseen_in
 from app.channel import Chat, IncomingMessage
 from app.dispatch import wording
 from app.dispatch.journal import Accepted
-from app.errors import DeliveryError, StateError
+from app.errors import DeliveryError
 
 TURN_CRASHED = "turn_crashed"
 
@@ -28,8 +27,7 @@ async def surviving(
     if fault is not None:
         _log.error(TURN_CRASHED, reference=message.reference, thread=message.thread_key, exc_info=fault)
         await apologise(chat, message, fault)
-        with suppress(StateError):
-            await dismiss(accepted)
+        await dismiss(accepted)
 
 
 async def apologise(chat: Chat, message: IncomingMessage, fault: Exception) -> None:

@@ -30,7 +30,6 @@ from app.errors import (
     StoppedByUserError,
     SwitchboardError,
 )
-from app.sessions.cached_transcripts import Keep
 from app.sessions.compression import Cause
 from app.sessions.ticket import Ticket
 from app.sessions.transcript import Kind
@@ -112,7 +111,8 @@ class Turns:
                 progress.reply.write(f"{wording.RECOVERED}\n\n")
                 progress.answer_at = len(progress.reply.text)
             progress.result = await self._asked(progress, opened, asking, model.provider, boundary)
-            return await self._finish(progress, "", "ran")
+        # Showing and writing have deadlines of their own: a late end of a good answer is not a question too large.
+        return await self._finish(progress, "", "ran")
 
     async def _asked(
         self, progress: Progress, opened: Opened, asking: Asking, provider: ModelProvider, boundary: TurnBoundary
@@ -182,11 +182,14 @@ class Turns:
             owed = await self._outbox.owe(work, text, record, fault)
             self._keep(progress, record)
             return owed
-        await journal.end(work.accepted, outcome, record)
-        self._keep(progress, record)
+        progress.shown = Outcome(outcome, progress.agent, progress.model, progress.result, progress.recalled)
+        try:
+            await self._outbox.end(work.accepted, outcome, record)
+        finally:
+            self._keep(progress, record)
         if record is not None and record.reflection is not None and self._ports.reflection is not None:
             self._ports.reflection.schedule(record.reflection, work.chat)
-        return Outcome(outcome, progress.agent, progress.model, progress.result, progress.recalled)
+        return progress.shown
 
     async def _unrecorded(self, progress: Progress, fault: StateError) -> Outcome:
         """The bot's own records cannot be written: the person is told, and the conversation stays at hand."""
@@ -201,12 +204,15 @@ class Turns:
         except DeliveryError as undelivered:
             _log.error(TURN_FAILED, error=type(undelivered).__name__, reason=str(undelivered))
             unshown = undelivered
-        carried = _carried(progress)
-        self._keep(progress, made.record, lambda: self._outbox.settle(progress.work, made, carried, unshown))
+        work, carried = progress.work, _carried(progress)
+        self._outbox.unwritten.add(work.accepted, fault, lambda: self._outbox.settle(work, made, carried, unshown))
+        self._keep(progress, made.record)
         return Outcome("unrecorded", progress.agent, progress.model, progress.result, progress.recalled)
 
     async def _cut(self, progress: Progress, note: str, outcome: str) -> Outcome:
-        """A person ended the answer: what is visible stays, and ``note`` says so below it."""
+        """A person ended the answer: what is visible stays, and ``note`` says so below what is not whole."""
+        if progress.shown is not None:
+            return progress.shown
         await progress.reply.abandon()
         progress.made = made = self._made(progress, note, outcome)
         closed = await self._outbox.close(progress.work, made, note, _carried(progress))
@@ -214,7 +220,9 @@ class Turns:
         return closed
 
     async def _break_off(self, progress: Progress) -> None:
-        """The process ends. The message stays unfinished, and the next process goes on with it."""
+        """The process ends. A message whose answer is not whole stays unfinished, and the next process goes on."""
+        if progress.shown is not None:
+            return
         try:
             progress.reply.write(f"\n\n{wording.UNFINISHED}" if progress.reply.text else wording.UNFINISHED)
         except (DeliveryError, StoppedByUserError):
@@ -228,10 +236,11 @@ class Turns:
         """What there is of the answer, with ``note`` below it."""
         return Made(f"{progress.reply.text}\n\n{note}".strip("\n"), outcome, self._record(progress, outcome))
 
-    def _keep(self, progress: Progress, record: TurnRecord | None, keep: Keep | None = None) -> None:
-        """The conversation at hand goes on from here; ``keep`` writes down what could not be."""
-        if progress.entry is not None and record is not None and not progress.work.message.brings_history:
-            self._ports.transcripts.extend(progress.entry, record.lines, keep)
+    def _keep(self, progress: Progress, record: TurnRecord | None) -> None:
+        """The conversation at hand goes on from here; what could not be written is before anybody loads it."""
+        work = progress.work
+        if progress.entry is not None and record is not None and not work.message.brings_history:
+            self._ports.transcripts.extend(progress.entry, record.lines, self._outbox.unwritten.of(work.accepted))
 
 
 def advice_of(kept: Sequence[Setting]) -> str | None:

@@ -102,6 +102,8 @@ class Progress:
     """Where in ``reply.text`` the model's own words begin."""
     made: Made | None = None
     """As it was to be promised last."""
+    shown: Outcome | None = None
+    """How the turn ended, once the whole answer is visible: nothing that happens after that changes it."""
 
     @property
     def work(self) -> Work:

@@ -102,14 +102,22 @@ class Process:
         return (await StateUsage(self.database).total(Which())).cost.runs
 
 
-@pytest.mark.parametrize("fault", ["before promise", "after promise", "before end", "after end"])
+UNTOLD = ("ran", "one")
+"""The answer is promised, so nothing is lost that anybody would have to be told of."""
+TOLD = ("unrecorded", f"one\n\n{wording.UNRECORDED}")
+
+
+@pytest.mark.parametrize(
+    ("fault", "ending"),
+    [("before promise", TOLD), ("after promise", TOLD), ("before end", UNTOLD), ("after end", UNTOLD)],
+)
 async def test_a_turn_that_could_not_be_written_is_kept_once_before_the_next_one(
-    database: Database, fault: str
+    database: Database, fault: str, ending: tuple[str, str]
 ) -> None:
     process = Process(database)
     process.journal.fault = fault
-    assert await process.answer(FIRST) == "unrecorded"
-    assert process.chats["1.1"].answer.written == f"one\n\n{wording.UNRECORDED}"
+    outcome = await process.answer(FIRST)
+    assert (outcome, process.chats["1.1"].answer.written) == ending
     assert await process.answer(SECOND) == "ran"
     later = Process(database, chats={each.position: FakeChat(left=WHOLE) for each in (FIRST, SECOND)})
     await later.recover()
@@ -119,13 +127,14 @@ async def test_a_turn_that_could_not_be_written_is_kept_once_before_the_next_one
     assert later.provider.requests == []
 
 
-@pytest.mark.parametrize("fault", ["after promise", "before end", "after end"])
+@pytest.mark.parametrize(("fault", "ending"), [("after promise", TOLD), ("before end", UNTOLD), ("after end", UNTOLD)])
 async def test_a_turn_that_was_promised_and_could_not_be_ended_is_kept_once_by_the_next_process(
-    database: Database, fault: str
+    database: Database, fault: str, ending: tuple[str, str]
 ) -> None:
     process = Process(database)
     process.journal.fault = fault
-    assert await process.answer(FIRST) == "unrecorded"
+    outcome = await process.answer(FIRST)
+    assert (outcome, process.chats["1.1"].answer.written) == ending
     later = Process(database, chats={"1.1": FakeChat(left=WHOLE)})
     await later.recover()
     assert await later.answer(SECOND) == "ran"
@@ -166,6 +175,20 @@ async def test_an_answer_that_could_neither_be_shown_nor_written_is_kept_once_an
     assert later.provider.requests == []
 
 
+@pytest.mark.parametrize("fault", ["before promise", "after promise", "before end", "after end"])
+async def test_what_could_not_be_written_is_written_when_the_process_ends_and_once(
+    database: Database, fault: str
+) -> None:
+    process = Process(database)
+    process.journal.fault = fault
+    await process.answer(FIRST)
+    unwritten = process.dispatcher.outbox.unwritten
+    assert (len(unwritten), await unwritten.write(), await unwritten.write()) == (1, 0, 0)
+    assert await process.journal.unfinished() == []
+    assert await process.transcript() == ["first?", "one"]
+    assert await process.runs() == 1
+
+
 async def test_what_was_answered_along_ends_with_the_turn_that_could_not_be_written(database: Database) -> None:
     process = Process(database)
     first, along = [await process.dispatcher.accept(each, "here") for each in (FIRST, SECOND)]
@@ -181,7 +204,7 @@ async def test_an_answer_that_its_reader_stopped_is_closed_by_the_next_turn_and_
     process = Process(database)
     process.journal.fault = "before end"
     process.chats["1.1"] = FakeChat(finish_failure=StoppedByUserError())
-    assert await process.answer(FIRST) == "unrecorded"
+    assert await process.answer(FIRST) == "stopped"
     assert process.chats["1.1"].said == [wording.STOPPED]
     assert await process.answer(SECOND) == "ran"
     assert await process.journal.unfinished() == []

@@ -4,12 +4,15 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
+import pytest
+from structlog.testing import capture_logs
+
 from app.background import Background
 from app.channel import Address, Chat, IncomingMessage, Remains
 from app.dispatch import wording
 from app.dispatch.journal import Accepted, Boot, Promise, Unfinished
-from app.dispatch.recovering import LOOK_AGAIN_S, LOOP_PAUSE_S, Recovering
-from app.errors import ChannelUnavailableError
+from app.dispatch.recovering import LOOK_AGAIN_S, LOOP_PAUSE_S, RECOVERY_FAILED, Recovering
+from app.errors import ChannelUnavailableError, StateError, SwitchboardError
 from app.sessions.restart import GivenUp
 from tests.dispatch_house import House
 from tests.fakes import EPOCH, FakeChat, message, until
@@ -129,9 +132,12 @@ async def test_a_process_that_starts_again_and_again_rests_before_it_resumes() -
     assert restart.chats["1.1"].answer.written == wording.recovered("whole")
 
 
-async def test_a_thread_that_cannot_be_read_is_looked_at_again_later_because_answering_could_double() -> None:
+@pytest.mark.parametrize("fault", [ChannelUnavailableError("timeout"), StateError("locked")])
+async def test_a_thread_that_cannot_be_read_is_looked_at_again_later_because_answering_could_double(
+    fault: SwitchboardError,
+) -> None:
     restart = Restart(["whole"])
-    restart.chats["1.1"] = chat = FakeChat(unreadable=ChannelUnavailableError("timeout"))
+    restart.chats["1.1"] = chat = FakeChat(unreadable=fault)
     assert await restart.run(await restart.left(message(position="1.1"))) == 0
     assert chat.answer.written == ""
     chat.unreadable = None
@@ -140,3 +146,41 @@ async def test_a_thread_that_cannot_be_read_is_looked_at_again_later_because_ans
     rounds.cancel()
     assert restart.house.clock.slept[0] == LOOK_AGAIN_S
     assert chat.answer.written == wording.recovered("whole")
+
+
+async def test_a_message_that_cannot_be_looked_at_holds_up_no_other_and_is_left_to_the_next_start() -> None:
+    restart = Restart(["whole"])
+    restart.chats["1.1"] = chat = FakeChat(unreadable=RuntimeError("a bug"))
+    first, second = [message(event=f"E{each}", position=f"{each}.1") for each in (1, 2)]
+    with capture_logs() as logs:
+        assert await restart.run(await restart.left(first), await restart.left(second)) == 1
+    assert (chat.answer.written, chat.said) == ("", [])
+    assert restart.chats["2.1"].answer.written == wording.recovered("whole")
+    assert list(restart.house.journal.outcomes) == [2]
+    assert [line["reference"] for line in logs if line["event"] == RECOVERY_FAILED] == [first.reference]
+
+
+async def test_a_conversation_that_cannot_be_reopened_holds_up_no_other_and_is_left_to_the_next_start() -> None:
+    class Buggy(Restart):
+        def reopen(self, said: IncomingMessage, address: str) -> Chat | None:
+            if said.position == "1.1":
+                raise RuntimeError
+            return super().reopen(said, address)
+
+    restart = Buggy(["whole"])
+    first, second = [message(event=f"E{each}", position=f"{each}.1") for each in (1, 2)]
+    assert await restart.run(await restart.left(first), await restart.left(second)) == 1
+    assert list(restart.house.journal.outcomes) == [2]
+
+
+async def test_a_look_that_is_taken_later_and_fails_is_left_to_the_next_start_with_a_reference_in_the_log() -> None:
+    restart = Restart(["whole"])
+    restart.chats["1.1"] = chat = FakeChat(unreadable=ChannelUnavailableError("timeout"))
+    await restart.run(await restart.left(message(position="1.1")))
+    chat.unreadable = RuntimeError("a bug")
+    with capture_logs() as logs:
+        rounds = asyncio.create_task(restart.house.dispatcher.redelivery.run())
+        await until(lambda: any(line["event"] == RECOVERY_FAILED for line in logs))
+        rounds.cancel()
+    assert [line["reference"] for line in logs if line["event"] == RECOVERY_FAILED] == [message().reference]
+    assert (chat.answer.written, chat.said, restart.house.journal.outcomes) == ("", [], {})

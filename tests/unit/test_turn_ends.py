@@ -1,0 +1,213 @@
+"""How turns end: what is visible stays as it is, whatever becomes of the records."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from structlog.testing import capture_logs
+
+from app.channel import Address, Remains
+from app.dispatch import wording
+from app.dispatch.journal import Promise
+from app.dispatch.redelivery import PAUSES_S
+from app.dispatch.unwritten import AGAIN_S, END_UNWRITTEN
+from app.dispatch.work import Work
+from app.errors import StateError, StoppedByUserError
+from commands.registry import Registry
+from commands.spec import Caller, Command, Reply, Values
+from tests.dispatch_house import House
+from tests.fakes import FakeChat, FakeJournal, access_of, message, until
+
+FULL = StateError("disk full")
+
+
+def pinging() -> Registry:
+    async def ping(_caller: Caller, _values: Values) -> Reply:
+        return Reply({}, "pong")
+
+    return Registry([Command("turn.ping", "Answers.", "help:read", "read", ping)], access_of())
+
+
+async def serve(house: House, text: str = "hello") -> None:
+    """A message as the listeners hand it in: whatever fails is apologised for."""
+    accepted = await house.dispatcher.accept(message(text))
+    assert accepted is not None
+    await house.dispatcher.surviving(accepted, house.chat, lambda: house.dispatcher.handle(accepted, house.chat))
+
+
+@pytest.mark.parametrize(
+    ("said", "written", "spoken"),
+    [("which port?", "Hello Alice.", 0), ("!turn ping", "", 1), ("agent:nobody hello", "", 1)],
+)
+async def test_below_an_answer_whose_end_cannot_be_written_nothing_is_said_and_the_log_tells(
+    said: str, written: str, spoken: int
+) -> None:
+    house = House(commands=pinging())
+    house.journal.broken_ends = FULL
+    with capture_logs() as logs:
+        await serve(house, said)
+    assert (house.chat.answer.written, len(house.chat.said)) == (written, spoken)
+    assert not any("my own records" in text for text in house.chat.said)
+    (told,) = [line for line in logs if line["event"] == END_UNWRITTEN]
+    assert (told["reference"], told["error"], told["reason"]) == (message().reference, "StateError", "disk full")
+
+
+def _no_promises(journal: FakeJournal, fault: StateError | None) -> None:
+    journal.broken_promises = fault
+
+
+def _no_ends(journal: FakeJournal, fault: StateError | None) -> None:
+    journal.broken_ends = fault
+
+
+@pytest.mark.parametrize("let_fail", [_no_promises, _no_ends])
+async def test_below_an_answer_that_a_person_stopped_nothing_is_said_about_records(
+    let_fail: Callable[[FakeJournal, StateError | None], None],
+) -> None:
+    house = House(["Hello ", asyncio.Event(), "Alice."])
+    turn = asyncio.create_task(serve(house))
+    await until(lambda: house.chat.answer.written == "Hello ")
+    let_fail(house.journal, FULL)
+    house.dispatcher.stop(message().thread_key)
+    await turn
+    assert house.chat.said == [wording.STOPPED]
+    let_fail(house.journal, None)
+    assert await house.dispatcher.outbox.unwritten.write() == 0
+    assert house.journal.outcomes == {1: "stopped"}
+
+
+async def test_a_whole_answer_is_not_called_stopped_because_its_end_takes_long_to_write() -> None:
+    house = House()
+    house.journal.ending = asyncio.Event()
+    turn = asyncio.create_task(house.handle(message()))
+    await until(lambda: house.chat.answer.is_finished)
+    house.dispatcher.stop(message().thread_key)
+    assert await turn == "ran"
+    assert (house.chat.answer.written, house.chat.said) == ("Hello Alice.", [])
+    house.journal.ending.set()
+    assert await house.dispatcher.outbox.unwritten.write() == 0
+    assert house.journal.outcomes == {1: "ran"}
+
+
+async def test_a_whole_answer_is_not_called_unfinished_when_the_process_ends_while_its_end_is_written() -> None:
+    house = House()
+    house.journal.ending = asyncio.Event()
+    turn = asyncio.create_task(house.handle(message()))
+    await until(lambda: house.chat.answer.is_finished)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    assert (house.chat.answer.written, house.chat.answer.is_abandoned) == ("Hello Alice.", False)
+    house.journal.ending.set()
+    assert await house.dispatcher.outbox.unwritten.write() == 0
+    assert house.journal.outcomes == {1: "ran"}
+
+
+async def test_a_whole_answer_is_not_called_too_long_because_its_end_takes_long_to_write() -> None:
+    house = House(turn_s=0.05)
+    house.journal.ending = asyncio.Event()
+    turn = asyncio.create_task(house.handle(message()))
+    await until(lambda: house.chat.answer.is_finished)
+    deadline = asyncio.get_running_loop().time() + 0.1
+    await until(lambda: asyncio.get_running_loop().time() > deadline)
+    house.journal.ending.set()
+    assert await turn == "ran"
+    assert house.chat.answer.written == "Hello Alice."
+
+
+async def test_what_was_not_for_the_bot_is_not_apologised_for_when_that_cannot_be_written() -> None:
+    house = House()
+    house.journal.broken_ends = FULL
+    accepted = await house.dispatcher.accept(message(root="1.0", position="1.1", address=Address.FOLLOW_UP))
+    assert accepted is not None
+    assert await house.dispatcher.handle(accepted, house.chat) == "not_meant"
+    assert house.chat.said == []
+
+
+async def test_an_end_that_could_not_be_written_is_written_after_a_while_and_tried_until_it_is() -> None:
+    house = House()
+    house.journal.broken_ends = FULL
+    await house.handle(message())
+    rounds = asyncio.create_task(house.dispatcher.redelivery.run())
+    await until(lambda: len(house.clock.slept) >= 2)
+    house.journal.broken_ends = None
+    await until(lambda: house.journal.outcomes == {1: "ran"})
+    rounds.cancel()
+    assert set(house.clock.slept) == {AGAIN_S}
+    assert len(house.dispatcher.outbox.unwritten) == 0
+
+
+async def test_of_a_conversation_nothing_is_written_before_what_came_first() -> None:
+    house, written = House(), list[str]()
+    unwritten = house.dispatcher.outbox.unwritten
+    is_broken = True
+
+    async def first() -> None:
+        if is_broken:
+            raise FULL
+        written.append("first")
+
+    async def second() -> None:
+        written.append("second")
+
+    async def elsewhere() -> None:
+        written.append("elsewhere")
+
+    for number, (root, write) in enumerate([("1.0", first), ("1.0", second), ("2.0", elsewhere)]):
+        accepted = await house.dispatcher.accept(message(root=root, position=f"3.{number}", event=f"Ev{number}"))
+        assert accepted is not None
+        unwritten.add(accepted, FULL, write)
+    assert await unwritten.write() == 2
+    is_broken = False
+    assert await unwritten.write() == 0
+    assert written == ["elsewhere", "first", "second"]
+
+
+async def test_an_end_that_two_are_about_to_write_is_written_once() -> None:
+    house, written, gate = House(), list[int](), asyncio.Event()
+    accepted = await house.dispatcher.accept(message())
+    assert accepted is not None
+
+    async def write() -> None:
+        await gate.wait()
+        written.append(1)
+
+    unwritten = house.dispatcher.outbox.unwritten
+    unwritten.add(accepted, FULL, write)
+    before_the_next_turn = unwritten.of(accepted)
+    assert before_the_next_turn is not None
+    async with asyncio.TaskGroup() as both:
+        both.create_task(_awaited(before_the_next_turn))
+        both.create_task(_awaited(unwritten.write))
+        gate.set()
+    assert (written, unwritten.of(accepted)) == ([1], None)
+
+
+async def _awaited(write: Callable[[], object]) -> None:
+    pending = write()
+    assert asyncio.iscoroutine(pending)
+    await pending
+
+
+async def test_an_answer_that_is_owed_waits_for_records_that_cannot_be_read_and_nobody_is_told() -> None:
+    house, chat = House(), FakeChat(left=Remains(("1.5",)))
+    accepted = await house.dispatcher.accept(message())
+    assert accepted is not None
+    house.journal.broken = FULL
+    work, promise = Work(accepted, chat), Promise("Hello", None, 0, accepted.accepted_at)
+    await house.dispatcher.surviving(accepted, chat, lambda: house.dispatcher.redeliver(work, promise))
+    assert (chat.said, chat.answer.written, house.journal.outcomes) == ([], "", {})
+    house.journal.broken = None
+    rounds = asyncio.create_task(house.dispatcher.redelivery.run())
+    await until(lambda: house.journal.outcomes == {1: "redelivered"})
+    rounds.cancel()
+    assert house.clock.slept[0] == PAUSES_S[0]
+    assert chat.answer.written == wording.recovered("Hello")
+
+
+async def test_the_word_that_ends_an_answer_its_reader_stopped_is_said_without_records() -> None:
+    house = House()
+    house.chat.finish_failure = StoppedByUserError()
+    house.journal.broken_ends = FULL
+    await serve(house)
+    assert house.chat.said == [wording.STOPPED]
