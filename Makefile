@@ -9,11 +9,11 @@ READY := $(VENV)/.ready
 run: $(READY)
 	@$(BIN)/switchboard play $(ARGS)
 
-# Half of what the tests do is waiting, for sockets, databases and processes: two of them share a core well.
-# Rewriting their assertions takes each of the four some seconds, so the result is kept.
+# Much of what the tests do is waiting, for sockets, databases and processes: three of them share two cores well.
+# Rewriting their assertions takes each of the three some seconds, so the result is kept.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
-	@$(BIN)/python -m pytest -n 4 --dist worksteal --cov --cov-report= $(ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist worksteal --cov --cov-report= $(ARGS)
 	@$(BIN)/coverage report --fail-under=95
 	@$(BIN)/coverage report --fail-under=100 --include=$$($(BIN)/python tests/pure_modules.py)
 
