@@ -98,6 +98,7 @@ class Talking:
             clock=self._clock,
             spawn=self._background.spawn,
             keying=state.keying,
+            usage=state.usage,
             lines=self.lines,
             keeping=Keeping(organization_of(settings), self._prices, reflects=reflection is not None),
         )

@@ -1,6 +1,6 @@
 """What is told of conversations: their sessions, how they stand, what they took, and what became of a change."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 
@@ -12,6 +12,8 @@ class TokenCounts:
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    is_partial: bool = field(default=False, kw_only=True)
+    """There were more: some calls ended before all of their tokens were counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Spent:
     cost_microusd: int | None = None
     """Millionths of a US dollar; ``None`` when a price is missing, which is not zero."""
     cost_status: str = "unknown"
-    """``actual``, ``estimated``, ``included`` or ``unknown``."""
+    """``actual``, ``estimated``, ``at_least``, ``included`` or ``unknown``."""
     turns: int = 0
     compressions: int = 0
 

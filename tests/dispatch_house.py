@@ -1,12 +1,10 @@
 """A dispatcher and the fakes around it."""
 
-import asyncio
 from collections.abc import Sequence
 from decimal import Decimal
 
 from app.access.authority import TableAuthority
 from app.agents.pricing import Price
-from app.agents.providers.base import Completed
 from app.channel import Chat, IncomingMessage
 from app.dispatch.dispatcher import Dispatcher
 from app.dispatch.ports import Limits
@@ -14,7 +12,17 @@ from app.sessions.busy import BusyInput
 from commands.registry import Registry
 from memory.store import MemoryStore
 from memory.turn import FinishedTurn
-from tests.fakes import FakeChat, FakeJournal, FakePreferences, ManualClock, OneModel, ScriptedProvider, ports_of
+from tests.fakes import (
+    FakeChat,
+    FakeJournal,
+    FakePreferences,
+    FakeUsage,
+    ManualClock,
+    OneModel,
+    ScriptedProvider,
+    Step,
+    ports_of,
+)
 
 
 class KeptReflections:
@@ -30,7 +38,7 @@ class House:
 
     def __init__(
         self,
-        *scripts: Sequence[str | Exception | Completed | asyncio.Event],
+        *scripts: Sequence[Step],
         memory: MemoryStore | None = None,
         commands: Registry | None = None,
         turn_s: float = 60.0,
@@ -56,6 +64,8 @@ class House:
         self.preferences = ports.preferences
         assert isinstance(ports.journal, FakeJournal)
         self.journal = ports.journal
+        assert isinstance(ports.usage, FakeUsage)
+        self.usage = ports.usage
         self.dispatcher = Dispatcher(ports, Limits(turn_s, 200, busy_input))
         self.chat = FakeChat()
 

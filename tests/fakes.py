@@ -11,7 +11,8 @@ from app.access.authority import TableAuthority
 from app.access.grants import Grants
 from app.agents.definitions import agents
 from app.agents.loop import AgentLoop
-from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
+from app.agents.pricing import Total
+from app.agents.providers.base import Completed, Counted, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
 from app.background import Background
 from app.channel import (
     Address,
@@ -37,11 +38,12 @@ from app.dispatch.resolve import Defaults
 from app.dispatch.work import NOTHING_LEFT
 from app.errors import DeliveryError, StateError, SwitchboardError
 from app.sessions.cached_transcripts import Keep
-from app.sessions.entry import SessionEntry, SessionId, SessionKey
+from app.sessions.entry import SessionEntry, SessionId, SessionKey, Tokens
 from app.sessions.key import KeyRules
 from app.sessions.lines import Lines
 from app.sessions.source import SessionSource
 from app.sessions.transcript import TranscriptMessage
+from app.sessions.usage import By, Run, Share, Spent, Which
 from commands.preferences import Setting as PreferenceSetting
 from commands.preferences import Slot, Subjects
 from commands.registry import Registry
@@ -171,15 +173,18 @@ class FakeChat:
         return self.answer
 
 
+Step = str | Exception | Counted | Completed | asyncio.Event
+
+
 class ScriptedProvider:
     """Answers each call with the next script: pieces of text, an error to raise, an event to wait for, an end."""
 
-    def __init__(self, *scripts: Sequence[str | Exception | Completed | asyncio.Event]) -> None:
+    def __init__(self, *scripts: Sequence[Step]) -> None:
         self._scripts = list(scripts)
         self.requests: list[ModelRequest] = []
         self.closed_early = 0
 
-    def play(self, *scripts: Sequence[str | Exception | Completed | asyncio.Event]) -> None:
+    def play(self, *scripts: Sequence[Step]) -> None:
         """Answer the coming calls with these scripts, the last one for ever."""
         self._scripts = list(scripts)
 
@@ -194,6 +199,8 @@ class ScriptedProvider:
                         yield TextDelta(step)
                     case Exception():
                         raise step
+                    case Counted():
+                        yield step
                     case asyncio.Event():
                         await step.wait()
                     case Completed():
@@ -327,6 +334,25 @@ class FakeJournal:
             raise self.broken
 
 
+class FakeUsage:
+    """Runs in a list; nobody asks for sums."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+        self.broken: StateError | None = None
+
+    async def record(self, run: Run) -> None:
+        if self.broken is not None:
+            raise self.broken
+        self.runs.append(run)
+
+    async def total(self, which: Which) -> Spent:
+        return Spent(Tokens(), Total())
+
+    async def shares(self, by: By, which: Which, *, limit: int = 100) -> Sequence[Share]:
+        return []
+
+
 class FakePreferences:
     """Settings in a dict."""
 
@@ -400,6 +426,7 @@ def ports_of(
         spawn=Background().spawn,
         keying=Keying(),
         lines=Lines(10),
+        usage=FakeUsage(),
         keeping=Keeping("acme", prices or {}, reflects=reflection is not None),
     )
 

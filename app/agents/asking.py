@@ -2,9 +2,10 @@
 
 from contextlib import aclosing
 
+from app.agents.metering import Meter, Taken
 from app.agents.pricing import tokens_of
-from app.agents.providers.base import Completed, ModelProvider, ModelRequest, StopReason, Usage
-from app.errors import ModelUnreachableError
+from app.agents.providers.base import Completed, Counted, ModelProvider, ModelRequest, StopReason, TextDelta
+from app.errors import ModelError, ModelUnreachableError
 from app.sessions.entry import Tokens
 
 
@@ -14,15 +15,29 @@ class WholeAnswer:
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._end: Completed | None = None
+        self._meter = Meter()
 
     async def make(self, provider: ModelProvider, request: ModelRequest) -> None:
         """Returns once the model has ended. Raises ``ModelError``; what it said until then is kept."""
+        self._meter.began()
+        try:
+            await self._make(provider, request)
+        except ModelError as fault:
+            self._meter.failed(fault, has_text=bool(self._pieces))
+            raise
+
+    async def _make(self, provider: ModelProvider, request: ModelRequest) -> None:
         async with aclosing(provider.stream(request)) as events:
             async for event in events:
-                if isinstance(event, Completed):
-                    self._end = event
-                    return
-                self._pieces.append(event.text)
+                match event:
+                    case Counted(usage):
+                        self._meter.counted(usage)
+                    case Completed():
+                        self._meter.completed(event.usage)
+                        self._end = event
+                        return
+                    case TextDelta(text):
+                        self._pieces.append(text)
         raise ModelUnreachableError("the stream ended without an end")
 
     @property
@@ -35,5 +50,5 @@ class WholeAnswer:
         return None if self._end is None else self._end.stop_reason
 
     def tokens(self) -> Tokens:
-        """None at all when the call did not end: nobody knows how many it took."""
-        return tokens_of(self._end.usage if self._end is not None else Usage())
+        """As many as were counted, of a call that did not end, too."""
+        return tokens_of(self._meter.taken or Taken())

@@ -6,7 +6,8 @@ from typing import Protocol
 
 import structlog
 
-from app.agents.providers.base import Completed, ModelProvider, ModelRequest, StopReason, Usage
+from app.agents.metering import Meter
+from app.agents.providers.base import Completed, Counted, ModelProvider, ModelRequest, StopReason, TextDelta, Usage
 from app.agents.turn import GiveUp, Retry, after_failure, closing_note
 from app.channel import Reply
 from app.clock import Clock
@@ -22,6 +23,7 @@ class TurnResult:
     text: str
     stop_reason: StopReason
     usage: Usage
+    """Of the call that brought the answer."""
     first_text_s: float | None
     """From the start of the first call; ``None`` when there was no text."""
 
@@ -43,13 +45,19 @@ class AgentLoop:
         self._clock = clock
 
     async def run(
-        self, provider: ModelProvider, request: ModelRequest, reply: Reply, boundary: Boundary | None = None
+        self,
+        provider: ModelProvider,
+        request: ModelRequest,
+        reply: Reply,
+        meter: Meter,
+        boundary: Boundary | None = None,
     ) -> TurnResult:
         """The whole answer, which is also in ``reply``. Raises ``ModelError`` when there is none to be had.
 
-        With text already in ``reply`` the error still rises; what is shown stays shown.
+        With text already in ``reply`` the error still rises; what is shown stays shown. What all calls took, those that
+        failed and the one that is cancelled included, is in ``meter``.
         """
-        call = _Call(self._clock, reply)
+        call = _Call(self._clock, reply, meter)
         attempt = 1
         while True:
             try:
@@ -75,19 +83,33 @@ class AgentLoop:
 class _Call:
     """What has come of the model so far, over all attempts."""
 
-    def __init__(self, clock: Clock, reply: Reply) -> None:
+    def __init__(self, clock: Clock, reply: Reply, meter: Meter) -> None:
         self._clock = clock
         self._reply = reply
+        self._meter = meter
         self._started = clock.monotonic()
         self._first_text_s: float | None = None
         self.text = ""
 
     async def make(self, provider: ModelProvider, request: ModelRequest) -> Completed:
+        self._meter.began()
+        try:
+            return await self._made(provider, request)
+        except ModelError as fault:
+            self._meter.failed(fault, has_text=bool(self.text))
+            raise
+
+    async def _made(self, provider: ModelProvider, request: ModelRequest) -> Completed:
         async with aclosing(provider.stream(request)) as events:
             async for event in events:
-                if isinstance(event, Completed):
-                    return event
-                self._pass_on(event.text)
+                match event:
+                    case Counted(usage):
+                        self._meter.counted(usage)
+                    case Completed():
+                        self._meter.completed(event.usage)
+                        return event
+                    case TextDelta(text):
+                        self._pass_on(text)
         raise ModelUnreachableError("the stream ended without an end")
 
     def result(self, done: Completed) -> TurnResult:

@@ -7,10 +7,12 @@ same number as microdollars per token.
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 
-from app.agents.providers.base import Usage
+from app.agents.metering import Taken
 from app.sessions.entry import Cost, Tokens
 
 ESTIMATED, INCLUDED, UNKNOWN, ACTUAL = "estimated", "included", "unknown", "actual"
+AT_LEAST = "at_least"
+"""Of calls that ended before all of their tokens were counted: they cost that and more."""
 
 NO_CALL = Cost(0, ESTIMATED)
 """Of a run that asked no model."""
@@ -41,6 +43,8 @@ class Total:
     """Runs among them that are paid for otherwise."""
     unknown: int = 0
     """Runs among them whose cost nobody knows."""
+    at_least: int = 0
+    """Runs among them that cost more than is known, or than nothing: not all of their tokens were counted."""
 
     def __add__(self, other: "Total") -> "Total":
         return Total(
@@ -48,6 +52,7 @@ class Total:
             self.runs + other.runs,
             self.included + other.included,
             self.unknown + other.unknown,
+            self.at_least + other.at_least,
         )
 
 
@@ -56,10 +61,11 @@ def decimal(dollars: float | None) -> Decimal | None:
     return None if dollars is None else Decimal(repr(dollars))
 
 
-def tokens_of(usage: Usage) -> Tokens:
-    """A call's tokens. A provider that counts below zero has not counted."""
+def tokens_of(taken: Taken) -> Tokens:
+    """What calls took. A provider that counts below zero has not counted."""
+    usage = taken.usage
     kinds = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-    return Tokens(*(max(0, count) for count in kinds))
+    return Tokens(*(max(0, count) for count in kinds), is_partial=taken.is_partial)
 
 
 def cost(tokens: Tokens, price: Price | None) -> Cost:
@@ -83,7 +89,7 @@ def cost(tokens: Tokens, price: Price | None) -> Cost:
         if count > 0 and each_usd is None:
             return Cost(None, UNKNOWN)
         total += count * (each_usd or 0)
-    return Cost(int(total.to_integral_value(ROUND_CEILING)), ESTIMATED)
+    return Cost(int(total.to_integral_value(ROUND_CEILING)), AT_LEAST if tokens.is_partial else ESTIMATED)
 
 
 def added(so_far: Cost | None, more: Cost) -> Cost:
@@ -96,7 +102,7 @@ def added(so_far: Cost | None, more: Cost) -> Cost:
     if so_far.microusd is None or more.microusd is None:
         return Cost(None, UNKNOWN)
     statuses = {so_far.status, more.status}
-    status = next(status for status in (UNKNOWN, ESTIMATED, ACTUAL, INCLUDED) if status in statuses)
+    status = next(status for status in (UNKNOWN, AT_LEAST, ESTIMATED, ACTUAL, INCLUDED) if status in statuses)
     return Cost(so_far.microusd + more.microusd, status)
 
 
@@ -104,7 +110,7 @@ def total_of(one: Cost) -> Total:
     """A sum of one run."""
     if one.microusd is None:
         return Total(runs=1, unknown=1)
-    return Total(one.microusd, runs=1, included=int(one.status == INCLUDED))
+    return Total(one.microusd, 1, int(one.status == INCLUDED), at_least=int(one.status == AT_LEAST))
 
 
 def shown(one: Cost) -> str:
@@ -113,14 +119,14 @@ def shown(one: Cost) -> str:
 
 
 def described(total: Total) -> str:
-    """``$0.42``, ``$0.42 and 3 runs of unknown cost``, ``included``, ``unknown``."""
+    """``$0.42``, ``at least $0.42``, ``$0.42 and 3 runs of unknown cost``, ``included``, ``unknown``."""
     priced = total.runs - total.included - total.unknown
-    if total.unknown and not priced:
+    if (total.unknown and not priced) or (total.at_least and not total.microusd):
         return "unknown"
     if total.included and not priced:
         return "included"
     missing = f" and {_runs(total.unknown)} of unknown cost" if total.unknown else ""
-    return f"{amount(total.microusd)}{missing}"
+    return f"{'at least ' if total.at_least else ''}{amount(total.microusd)}{missing}"
 
 
 def amount(microusd: int) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from app.agents.pricing import ESTIMATED, INCLUDED, UNKNOWN, Total
+from app.agents.pricing import AT_LEAST, ESTIMATED, INCLUDED, UNKNOWN, Total
 from app.errors import ConfigurationError, SwitchboardError
 from app.sessions.compression_outcome import Outcome, Result, told
-from app.sessions.entry import SessionEntry
+from app.sessions.entry import SessionEntry, Tokens
 from app.sessions.errors import TitleTakenError, TranscriptUnreadableError
 from app.sessions.transcript import PastSession, Rewound
 from app.sessions.usage import Share, Task
@@ -81,24 +81,26 @@ def compressed(outcome: Outcome) -> Compressed:
 
 def spent(by_task: Sequence[Share]) -> Spent:
     """The sum of what each kind of task took."""
-    total, runs, counts = Total(), dict.fromkeys(Task, 0), TokenCounts()
+    total, runs, tokens = Total(), dict.fromkeys(Task, 0), Tokens()
     for share in by_task:
-        tokens = share.spent.tokens
         total += share.spent.cost
-        counts = TokenCounts(
-            counts.input + tokens.input,
-            counts.output + tokens.output,
-            counts.cache_read + tokens.cache_read,
-            counts.cache_write + tokens.cache_write,
-        )
+        tokens += share.spent.tokens
         if share.name in runs:
             runs[Task(share.name)] += share.spent.cost.runs
     microusd, status = _cost(total)
+    counts = TokenCounts(
+        tokens.input, tokens.output, tokens.cache_read, tokens.cache_write, is_partial=tokens.is_partial
+    )
     return Spent(counts, microusd, status, runs[Task.TURN], runs[Task.COMPRESSION])
 
 
 def _cost(total: Total) -> tuple[int | None, str]:
-    """One run of unknown cost makes the whole unknown: a part of a sum looks like the sum."""
-    if total.unknown:
+    """One run without a price makes the whole unknown: a part of a sum looks like the sum.
+
+    One that was stopped before all of it was counted leaves the sum what it is at least; nothing known is no sum.
+    """
+    if total.unknown or (total.at_least and not total.microusd):
         return None, UNKNOWN
+    if total.at_least:
+        return total.microusd, AT_LEAST
     return total.microusd, INCLUDED if total.runs and total.included == total.runs else ESTIMATED

@@ -23,6 +23,7 @@ from app.sessions.cached_transcripts import Keep
 from app.sessions.entry import SessionEntry, SessionId, SessionKey
 from app.sessions.lines import Lines
 from app.sessions.transcript import TranscriptMessage
+from app.sessions.usage import Usage
 from commands.ports import Decision, Preferences
 from commands.registry import Registry
 from commands.spec import Caller
@@ -120,6 +121,7 @@ class Ports:
     spawn: Spawn
     keying: Keying
     lines: Lines[Work]
+    usage: Usage
     keeping: Keeping
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.agents.pricing import NO_CALL, Price, cost, tokens_of
+from app.agents.windows import prompt_tokens
 from app.dispatch.journal import TurnRecord
 from app.dispatch.work import Progress
 from app.sessions.entry import Tokens
 from app.sessions.transcript import Kind, TranscriptMessage
-from app.sessions.usage import Run
+from app.sessions.usage import Run, Task
 from memory.occasion import unfit
 from memory.turn import FinishedTurn, Line
 
@@ -38,32 +39,42 @@ class Keeping:
 
 def record_of(progress: Progress, ended_at: datetime, keeping: Keeping, outcome: str) -> TurnRecord | None:
     """``None`` for a turn that came to no session."""
-    entry, message, result = progress.entry, progress.work.message, progress.result
-    if entry is None:
+    message, run = progress.work.message, run_of(progress, ended_at, keeping, outcome)
+    if run is None:
         return None
-    tokens = Tokens() if result is None else tokens_of(result.usage)
-    recalled = progress.recalled
     return TurnRecord(
-        run=Run(
-            reference=message.reference,
-            session_key=entry.session_key,
-            session_id=entry.session_id,
-            user_id=message.user_id,
-            channel_id=message.channel_id,
-            outcome=outcome,
-            tokens=tokens,
-            cost=NO_CALL if result is None else cost(tokens, keeping.prices.get(progress.model)),
-            started_at=progress.started_at,
-            ended_at=ended_at,
-            agent=progress.agent or None,
-            model=progress.model or None,
-            memory_records=() if recalled is None else tuple(record.id for record in recalled.records),
-        ),
+        run=run,
         lines=kept_lines(progress, ended_at),
         watermark=message.position if progress.lines else None,
-        prompt_tokens=None if result is None else tokens.input + tokens.cache_read + tokens.cache_write,
+        prompt_tokens=None if progress.result is None else prompt_tokens(progress.result.usage),
         is_success=outcome == "ran",
         reflection=finished_turn(progress, ended_at, keeping) if keeping.reflects and outcome == "ran" else None,
+    )
+
+
+def run_of(
+    progress: Progress, ended_at: datetime, keeping: Keeping, outcome: str, task: Task = Task.TURN
+) -> Run | None:
+    """What the turn's calls have taken, as far as that was counted, whatever has ended them."""
+    entry, message, taken, recalled = progress.entry, progress.work.message, progress.meter.taken, progress.recalled
+    if entry is None:
+        return None
+    tokens = Tokens() if taken is None else tokens_of(taken)
+    return Run(
+        reference=message.reference,
+        session_key=entry.session_key,
+        session_id=entry.session_id,
+        user_id=message.user_id,
+        channel_id=message.channel_id,
+        outcome=outcome,
+        tokens=tokens,
+        cost=NO_CALL if taken is None else cost(tokens, keeping.prices.get(progress.model)),
+        started_at=progress.started_at,
+        ended_at=ended_at,
+        task=task,
+        agent=progress.agent or None,
+        model=progress.model or None,
+        memory_records=() if recalled is None else tuple(record.id for record in recalled.records),
     )
 
 

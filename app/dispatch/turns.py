@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 import structlog
 
@@ -19,7 +20,7 @@ from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.outbox import Outbox
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.provision import Asking, Opened
-from app.dispatch.records import record_of
+from app.dispatch.records import record_of, run_of
 from app.dispatch.resolve import Resolution, instructions_of, resolve, wishes_of
 from app.dispatch.work import Heard, Made, Outcome, Progress, Work
 from app.errors import (
@@ -33,11 +34,13 @@ from app.errors import (
 from app.sessions.compression import Cause
 from app.sessions.ticket import Ticket
 from app.sessions.transcript import Kind
+from app.sessions.usage import Task
 from commands.errors import UnavailableError
 from commands.preferences import Layer, Setting, subjects_of
 
 TURN_FAILED = "turn_failed"
 TURN_REFUSED = "turn_refused"
+RUN_UNACCOUNTED = "run_unaccounted"
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -124,7 +127,7 @@ class Turns:
             opened = await fitting.fitted(progress, opened, Cause.THRESHOLD) or opened
         request = await self._provided(progress, opened, asking)
         try:
-            return await self._ports.loop.run(provider, request, progress.reply, boundary)
+            return await self._ports.loop.run(provider, request, progress.reply, progress.meter, boundary)
         except PromptTooLongError:
             fitted = None
             if fitting is not None and not progress.answer:
@@ -133,7 +136,7 @@ class Turns:
             if fitted is None:
                 raise
         request = await self._provided(progress, fitted, asking)
-        return await self._ports.loop.run(provider, request, progress.reply, boundary)
+        return await self._ports.loop.run(provider, request, progress.reply, progress.meter, boundary)
 
     async def _provided(self, progress: Progress, opened: Opened, asking: Asking) -> ModelRequest:
         async with self._entrance:
@@ -223,11 +226,22 @@ class Turns:
         """The process ends. A message whose answer is not whole stays unfinished, and the next process goes on."""
         if progress.shown is not None:
             return
-        try:
+        with suppress(DeliveryError, StoppedByUserError):
             progress.reply.write(f"\n\n{wording.UNFINISHED}" if progress.reply.text else wording.UNFINISHED)
-        except (DeliveryError, StoppedByUserError):
+            await progress.reply.abandon()
+        await self._account(progress)
+
+    async def _account(self, progress: Progress) -> None:
+        """What the turn took until it was broken off; the next process accounts for what it takes itself."""
+        now, keeping = self._ports.clock.now(), self._ports.keeping
+        run = run_of(progress, now, keeping, "broken_off", Task.BROKEN_OFF)
+        # What is made already is accounted for with its promise, which the next process keeps.
+        if run is None or progress.meter.taken is None or progress.made is not None:
             return
-        await progress.reply.abandon()
+        try:
+            await self._ports.usage.record(run)
+        except StateError as fault:
+            _log.error(RUN_UNACCOUNTED, reference=run.reference, reason=str(fault))
 
     def _record(self, progress: Progress, outcome: str) -> TurnRecord | None:
         return record_of(progress, self._ports.clock.now(), self._ports.keeping, outcome)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.agents.loop import TurnResult
+from app.agents.metering import Meter
 from app.channel import Chat, IncomingMessage, Remains, Reply
 from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.resolve import Wish
@@ -97,6 +98,8 @@ class Progress:
     may_teach_org: bool = False
     """Whether the organisation may remember what is said here."""
     prior_turns: int = 0
+    meter: Meter = field(default_factory=Meter)
+    """What the model calls have taken so far."""
     result: TurnResult | None = None
     answer_at: int = 0
     """Where in ``reply.text`` the model's own words begin."""

@@ -18,14 +18,7 @@ class Spending:
         self._spent = Spent(Tokens(), Total())
 
     async def record(self, run: Run) -> None:
-        before, more = self._spent.tokens, run.tokens
-        tokens = Tokens(
-            before.input + more.input,
-            before.output + more.output,
-            before.cache_read + more.cache_read,
-            before.cache_write + more.cache_write,
-        )
-        self._spent = Spent(tokens, self._spent.cost + total_of(run.cost))
+        self._spent = Spent(self._spent.tokens + run.tokens, self._spent.cost + total_of(run.cost))
 
     async def total(self, which: Which) -> Spent:  # noqa: ARG002 - the port's signature
         return self._spent

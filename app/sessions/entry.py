@@ -1,6 +1,6 @@
 """What is known of a conversation between its turns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import NewType
@@ -38,6 +38,17 @@ class Tokens:
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    is_partial: bool = field(default=False, kw_only=True)
+    """There were more: a call ended before its provider had counted all of them."""
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        return Tokens(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            is_partial=self.is_partial or other.is_partial,
+        )
 
     @property
     def total(self) -> int:
@@ -50,7 +61,7 @@ class Cost:
 
     microusd: int | None = None
     status: str = "unknown"
-    """``actual``, ``estimated``, ``included`` or ``unknown``."""
+    """``actual``, ``estimated``, ``at_least``, ``included`` or ``unknown``."""
 
 
 @dataclass(frozen=True, slots=True)

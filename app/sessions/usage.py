@@ -14,6 +14,8 @@ class Task(StrEnum):
     """What a run was for."""
 
     TURN = "turn"
+    BROKEN_OFF = "broken_off"
+    """A turn that the end of the process cut off, and that the next process makes again."""
     COMPRESSION = "compression"
     REFLECTION = "reflection"
 

@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, func, select
+from sqlalchemy import ColumnElement, Connection, and_, case, func, not_, or_, select
 
-from app.agents.pricing import INCLUDED, Total
+from app.agents.pricing import AT_LEAST, INCLUDED, Total
 from app.sessions.entry import Tokens
 from app.sessions.usage import By, Run, Share, Spent, Which
 from app.state.tables import runs
@@ -19,15 +19,19 @@ _TOKENS = [
     func.coalesce(func.sum(column), 0)
     for column in (runs.c.input_tokens, runs.c.output_tokens, runs.c.cache_read_tokens, runs.c.cache_write_tokens)
 ]
-_ALL_TOKENS = func.sum(
-    runs.c.input_tokens + runs.c.output_tokens + runs.c.cache_read_tokens + runs.c.cache_write_tokens
-)
+_RUN_TOKENS = runs.c.input_tokens + runs.c.output_tokens + runs.c.cache_read_tokens + runs.c.cache_write_tokens
+_ALL_TOKENS = func.sum(_RUN_TOKENS)
+_UNKNOWN = runs.c.cost_microusd.is_(None)
+_UNCOUNTED = and_(_UNKNOWN, runs.c.is_partial, _RUN_TOKENS == 0)
+"""Ended before its provider told of any token: it adds to a sum, and is no reason to hide it."""
 _SUMS: Sequence[ColumnElement[Any]] = (
     *_TOKENS,
     _KNOWN,
     func.count(runs.c.id),
     func.count(case((runs.c.cost_status == INCLUDED, 1))),
-    func.count(case((runs.c.cost_microusd.is_(None), 1))),
+    func.count(case((and_(_UNKNOWN, not_(_UNCOUNTED)), 1))),
+    func.count(case((or_(runs.c.cost_status == AT_LEAST, _UNCOUNTED), 1))),
+    func.count(case((runs.c.is_partial, 1))),
 )
 
 
@@ -46,6 +50,7 @@ def insert(connection: Connection, run: Run) -> None:
         "output_tokens": run.tokens.output,
         "cache_read_tokens": run.tokens.cache_read,
         "cache_write_tokens": run.tokens.cache_write,
+        "is_partial": run.tokens.is_partial,
         "cost_microusd": run.cost.microusd,
         "cost_status": run.cost.status,
         "memory_records": json.dumps(run.memory_records) if run.memory_records else None,
@@ -86,5 +91,6 @@ def _conditions(which: Which) -> Sequence[ColumnElement[bool]]:
 
 def _spent(sums: Sequence[Any]) -> Spent:
     """PostgreSQL sums whole numbers up to decimal ones."""
-    fresh, output, read, written, known, count, included, unknown = map(int, sums)
-    return Spent(Tokens(fresh, output, read, written), Total(known, count, included, unknown))
+    fresh, output, read, written, known, count, included, unknown, at_least, partial = map(int, sums)
+    tokens = Tokens(fresh, output, read, written, is_partial=partial > 0)
+    return Spent(tokens, Total(known, count, included, unknown, at_least))

@@ -62,16 +62,16 @@ def _with_turn(entry: SessionEntry, record: TurnRecord, now: datetime) -> Sessio
     used = record.run.tokens
     kept = replace(
         lifecycle.touched(entry, now, record.prompt_tokens),
-        tokens=Tokens(
-            entry.tokens.input + used.input,
-            entry.tokens.output + used.output,
-            entry.tokens.cache_read + used.cache_read,
-            entry.tokens.cache_write + used.cache_write,
-        ),
-        cost=added(entry.cost if entry.tokens.total else None, record.run.cost) if used.total else entry.cost,
+        tokens=entry.tokens + used,
+        cost=added(entry.cost if entry.tokens.total else None, record.run.cost) if _has_asked(used) else entry.cost,
         watermark=record.watermark or entry.watermark,
     )
     return lifecycle.cleared(kept) if record.is_success else kept
+
+
+def _has_asked(used: Tokens) -> bool:
+    """Whether a model was asked, even if nothing of it was counted."""
+    return used.total > 0 or used.is_partial
 
 
 def _without_turn(entry: SessionEntry, message_id: MessageId) -> SessionEntry:

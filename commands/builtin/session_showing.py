@@ -85,6 +85,7 @@ def spent_data(spent: Spent) -> dict[str, Json]:
         "outputTokens": spent.tokens.output,
         "cacheReadTokens": spent.tokens.cache_read,
         "cacheWriteTokens": spent.tokens.cache_write,
+        "tokensArePartial": spent.tokens.is_partial,
         "costMicrousd": spent.cost_microusd,
         "costStatus": spent.cost_status,
     }
@@ -93,7 +94,8 @@ def spent_data(spent: Spent) -> dict[str, Json]:
 def tokens(spent: Spent) -> str:
     kinds = spent.tokens
     cached = f"{kinds.cache_read:,} from and {kinds.cache_write:,} into the cache"
-    return f"{kinds.input:,} in, {kinds.output:,} out, {cached}"
+    counts = f"{kinds.input:,} in, {kinds.output:,} out, {cached}"
+    return f"at least {counts}; what was stopped is not counted whole" if kinds.is_partial else counts
 
 
 def cost(spent: Spent) -> str:
@@ -102,8 +104,10 @@ def cost(spent: Spent) -> str:
         return "none yet"
     if spent.cost_microusd is None:
         return "unknown"
-    status = "" if spent.cost_status == "actual" else f" ({spent.cost_status})"
-    return f"${spent.cost_microusd / _MICROS:,.4f}{status}"
+    amount = f"${spent.cost_microusd / _MICROS:,.4f}"
+    if spent.cost_status == "at_least":
+        return f"at least {amount} (estimated)"
+    return amount if spent.cost_status == "actual" else f"{amount} ({spent.cost_status})"
 
 
 def percent(status: ConversationStatus) -> int | None:

@@ -11,6 +11,7 @@ import pytest
 from app.agents.providers.anthropic import AnthropicProvider
 from app.agents.providers.base import (
     Completed,
+    Counted,
     ModelEvent,
     ModelProvider,
     ModelRequest,
@@ -108,11 +109,23 @@ async def test_text_comes_in_pieces_and_one_completion_comes_last(name: str) -> 
         events = await read(provider)
     *pieces, last = events
     assert len(pieces) > 1
-    assert all(isinstance(piece, TextDelta) and piece.text for piece in pieces)
+    assert all(isinstance(piece, Counted) or (isinstance(piece, TextDelta) and piece.text) for piece in pieces)
     assert isinstance(last, Completed)
     assert last.stop_reason is StopReason.END
     assert last.usage.input_tokens > 0
     assert last.usage.output_tokens > 0
+
+
+@of_all
+async def test_a_count_on_the_way_is_never_more_than_the_last_one(name: str) -> None:
+    async with answering(name) as provider:
+        *events, last = await read(provider)
+    assert isinstance(last, Completed)
+    counts = [event.usage for event in events if isinstance(event, Counted)]
+    assert counts
+    for usage in counts:
+        assert usage.input_tokens <= last.usage.input_tokens
+        assert usage.output_tokens <= last.usage.output_tokens
 
 
 @of_all
@@ -234,7 +247,8 @@ async def test_silence_ends_the_call_at_both_sides(vendor: Vendor, *, begins: bo
 async def test_closing_early_disconnects_from_the_server(vendor: Vendor) -> None:
     async with connected(vendor.make, Answer(vendor.begun, ending=Ending.HANG)) as (server, provider):
         events = provider.stream(REQUEST)
-        assert await anext(events) == TextDelta("naïve ÷ ")
+        first = await anext(events)
+        assert isinstance(first, Counted) or first == TextDelta("naïve ÷ ")
         assert not server.disconnected.is_set()
         await events.aclose()
         await server.disconnected.wait()

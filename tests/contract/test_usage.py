@@ -69,6 +69,7 @@ async def test_everything_about_a_run_is_kept(database: Database, usage: Usage) 
         "output_tokens": 5,
         "cache_read_tokens": 100,
         "cache_write_tokens": 20,
+        "is_partial": False,
         "cost_microusd": 4_200,
         "cost_status": "estimated",
         "started_at": EPOCH,
@@ -82,6 +83,22 @@ async def test_unknown_cost_is_counted_and_never_taken_for_zero(usage: Usage) ->
     spent = await usage.total(Which())
     assert spent.cost == Total(420_000, runs=5, included=1, unknown=3)
     assert described(spent.cost) == "$0.42 and 3 runs of unknown cost"
+
+
+async def test_what_was_not_counted_whole_makes_a_sum_that_is_at_least_so_much(usage: Usage) -> None:
+    await usage.record(RUN)
+    assert not (await usage.total(Which())).tokens.is_partial
+    await usage.record(replace(RUN, tokens=Tokens(10, is_partial=True), cost=Cost(30, "at_least")))
+    await usage.record(replace(RUN, tokens=Tokens(is_partial=True), cost=Cost()))
+    spent = await usage.total(Which())
+    assert spent == Spent(Tokens(20, 5, 100, 20, is_partial=True), Total(4_230, runs=3, at_least=2))
+    assert described(spent.cost) == "at least $0.0042"
+
+
+async def test_a_run_without_a_price_stays_unknown_however_much_of_it_was_counted(usage: Usage) -> None:
+    for tokens in (Tokens(10, is_partial=True), Tokens(10), Tokens()):
+        await usage.record(replace(RUN, tokens=tokens, cost=Cost()))
+    assert (await usage.total(Which())).cost == Total(runs=3, unknown=3)
 
 
 async def test_a_conversation_is_summed_up_over_its_incarnations_or_for_one(usage: Usage) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from app.agents.providers.anthropic import AnthropicProvider
-from app.agents.providers.base import ModelEvent, TextDelta
+from app.agents.providers.base import Counted, ModelEvent, TextDelta, Usage
 from app.errors import (
     ModelBusyError,
     ModelKeyError,
@@ -119,7 +119,7 @@ async def test_an_error_in_mid_stream_comes_after_the_text_before_it(kind: str, 
     ):
         with pytest.raises(error) as caught:
             await read(provider, seen=seen)
-    assert seen == [TextDelta("So far")]
+    assert seen == [Counted(Usage(25, 1)), TextDelta("So far")]
     assert type(caught.value) is error
     assert len(server.calls) == 1
 

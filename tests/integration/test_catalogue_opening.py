@@ -86,7 +86,7 @@ async def test_a_start_that_calls_nobody_imports_no_sdk() -> None:
 async def test_the_very_first_call_does_not_block_the_event_loop(kind: str) -> None:
     async with model_server(HELLO[kind]) as server:
         printed = await run_python(FIRST_CALL, kind, server.base_url)
-    assert printed == "['TextDelta', 'Completed']\n"
+    assert printed.replace("'Counted', ", "") == "['TextDelta', 'Completed']\n"
 
 
 @pytest.mark.parametrize("kind", ["anthropic", "openai"])

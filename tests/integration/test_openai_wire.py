@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Turn, Usage
+from app.agents.providers.base import Completed, Counted, ModelEvent, ModelRequest, StopReason, TextDelta, Turn, Usage
 from app.agents.providers.openai import OpenAIProvider
 from app.errors import (
     ModelRejectedError,
@@ -50,6 +50,7 @@ async def test_text_comes_in_order_and_is_followed_by_reason_and_usage() -> None
     assert events == [
         TextDelta("Fine"),
         TextDelta(", thanks."),
+        Counted(Usage(5, 15, cache_read_tokens=20)),
         Completed(StopReason.END, Usage(5, 15, cache_read_tokens=20)),
     ]
 
@@ -104,7 +105,7 @@ async def test_comments_missing_fields_and_empty_deltas_are_passed_over() -> Non
 )
 async def test_every_finish_reason_has_its_meaning(wire: str, reason: StopReason) -> None:
     events = await answered(*openai_text("So"), *openai_end(wire))
-    assert events == [TextDelta("So"), Completed(reason, Usage(25, 15))]
+    assert (text_of(events), events[-1]) == ("So", Completed(reason, Usage(25, 15)))
 
 
 async def test_the_words_of_a_refusal_are_shown() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from app.agents.definitions import GENERAL, Agent, agents
 from app.agents.loop import AgentLoop
+from app.agents.metering import Meter
 from app.agents.prompt import OMISSION, OPENING, conversation, observed, system_prompt
 from app.agents.providers.base import ModelEvent, ModelRequest, Turn, Usage
 from app.agents.turn import GiveUp, Retry, after_failure
@@ -133,7 +134,7 @@ async def test_a_stream_without_an_end_counts_as_broken_off() -> None:
 
     request = ModelRequest("m", ("s",), (Turn("user", "hi"),), 10)
     with pytest.raises(ModelUnreachableError):
-        await AgentLoop(ManualClock()).run(Endless([]), request, FakeReply())
+        await AgentLoop(ManualClock()).run(Endless([]), request, FakeReply(), Meter())
 
 
 def test_usage_adds_up() -> None:

@@ -19,6 +19,7 @@ from app.errors import (
     ModelKeyError,
     ModelUnreachableError,
     PromptTooLongError,
+    StateError,
 )
 from app.sessions.compression import Cause, Limits
 from app.sessions.compression_outcome import Outcome, Result
@@ -192,7 +193,7 @@ async def test_a_model_that_fails_leaves_the_conversation_whole_while_there_is_r
     outcome = await house.compress()
     assert (outcome.result, outcome.messages_after, house.store.rewritten) == (Result.FAILED, 8, 0)
     (run,) = house.usage.runs
-    assert (run.outcome, run.tokens, run.cost) == ("failed", Tokens(), Cost(None, "unknown"))
+    assert (run.outcome, run.tokens, run.cost) == ("failed", Tokens(is_partial=True), Cost(None, "unknown"))
 
 
 @pytest.mark.parametrize(
@@ -392,8 +393,25 @@ async def test_being_stopped_leaves_everything_as_it_was_and_holds_up_nobody() -
     with pytest.raises(asyncio.CancelledError):
         await under_way
     assert house.store.rewritten == 0
+    assert [(run.outcome, run.tokens, run.cost) for run in house.usage.runs] == [
+        ("stopped", Tokens(is_partial=True), Cost())
+    ]
     house.provider.play(["The notes."])
     assert (await together(house.compress()))[0].result is Result.SUMMARISED
+
+
+async def test_a_stopped_call_that_cannot_be_accounted_for_is_cancelled_all_the_same() -> None:
+    class Full(KeptRuns):
+        async def record(self, run: Run) -> None:
+            raise StateError(run.outcome)
+
+    house = House(provider=ScriptedProvider([asyncio.Event()]), usage=Full())
+    under_way = asyncio.ensure_future(house.compress())
+    await until(lambda: len(house.provider.requests) == 1)
+    under_way.cancel()
+    with structlog.testing.capture_logs() as logs, pytest.raises(asyncio.CancelledError):
+        await under_way
+    assert [line["reason"] for line in logs if line["event"] == "run_unaccounted"] == ["stopped"]
 
 
 async def test_no_line_of_the_log_holds_what_was_said() -> None:

@@ -103,6 +103,9 @@ def test_what_was_spent_is_summed_over_tasks() -> None:
         (Total(5, runs=2, included=1), (5, "estimated")),
         (Total(0, runs=2, included=2), (0, "included")),
         (Total(5, runs=3, included=1, unknown=1), (None, "unknown")),
+        (Total(5, runs=3, included=1, at_least=1), (5, "at_least")),
+        (Total(0, runs=2, included=1, at_least=1), (None, "unknown")),
+        (Total(5, runs=3, unknown=1, at_least=1), (None, "unknown")),
     ],
 )
 def test_a_cost_is_as_sure_as_its_least_sure_part(total: Total, told: tuple[int | None, str]) -> None:

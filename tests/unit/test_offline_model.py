@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.agents.providers import offline_summary
-from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Turn, Usage
+from app.agents.providers.base import Completed, Counted, ModelEvent, ModelRequest, StopReason, TextDelta, Turn, Usage
 from app.agents.providers.offline import OfflineProvider
 from app.agents.providers.offline_answers import INTRODUCTION, MAX_WORDS, demo_answer, memories, prose, said
 from app.agents.providers.offline_extraction import EXTRACTION_MARKER, Fact, extraction_answer, facts, is_extraction
@@ -56,6 +56,7 @@ async def test_usage_counts_four_characters_as_a_token() -> None:
     request = asking("x" * 90, system=("y" * 9,))
     events, _ = await streamed(request)
     output_tokens = -(-len(demo_answer(request)) // 4)
+    assert events[0] == Counted(Usage(input_tokens=25))
     assert events[-1] == Completed(StopReason.END, Usage(input_tokens=25, output_tokens=output_tokens))
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.agents.metering import Taken
 from app.agents.pricing import (
     NO_CALL,
     Price,
@@ -40,7 +41,7 @@ def test_every_kind_has_its_own_price() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_kind_without_a_price_makes_the_whole_unknown_unless_it_has_no_tokens(kind: str) -> None:
     without = replace(EACH_ONE, **{f"{kind}_usd": None})
-    others = Tokens(**{each: 0 if each == kind else 5 for each in KINDS})
+    others = Tokens(*(0 if each == kind else 5 for each in KINDS))
     assert cost(others, without) == Cost(15, "estimated")
     assert cost(Tokens(5, 5, 5, 5), without) == Cost(None, "unknown")
 
@@ -54,6 +55,14 @@ def test_without_prices_the_cost_is_unknown_and_never_zero() -> None:
 def test_a_provider_that_counted_nothing_leaves_the_cost_unknown() -> None:
     assert cost(Tokens(), SONNET) == Cost(None, "unknown")
     assert cost(Tokens(), None) == Cost(None, "unknown")
+
+
+def test_tokens_that_are_not_all_of_them_cost_at_least_what_they_cost_and_none_of_them_is_unknown() -> None:
+    assert cost(Tokens(1_000, is_partial=True), SONNET) == Cost(3_000, "at_least")
+    assert shown(cost(Tokens(1_000, is_partial=True), SONNET)) == "at least $0.0030"
+    assert cost(Tokens(is_partial=True), SONNET) == Cost(None, "unknown")
+    assert cost(Tokens(1_000, is_partial=True), None) == Cost(None, "unknown")
+    assert cost(Tokens(9, is_partial=True), Price(is_included=True)) == Cost(0, "included")
 
 
 def test_a_price_of_zero_is_a_price() -> None:
@@ -90,8 +99,8 @@ def test_a_known_cost_is_never_a_part_of_the_sum(tokens: Tokens, price: Price) -
 
 
 def test_calls_are_counted_by_kind_and_never_below_zero() -> None:
-    assert tokens_of(Usage(1, 2, 3, 4)) == Tokens(1, 2, 3, 4)
-    assert tokens_of(Usage(-1, 2, -3, 4)) == Tokens(0, 2, 0, 4)
+    assert tokens_of(Taken(Usage(1, 2, 3, 4))) == Tokens(1, 2, 3, 4)
+    assert tokens_of(Taken(Usage(-1, 2, -3, 4), is_partial=True)) == Tokens(0, 2, 0, 4, is_partial=True)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +112,8 @@ def test_calls_are_counted_by_kind_and_never_below_zero() -> None:
         (Cost(5, "actual"), Cost(7, "estimated"), Cost(12, "estimated")),
         (Cost(0, "included"), Cost(7, "actual"), Cost(7, "actual")),
         (Cost(0, "included"), Cost(0, "included"), Cost(0, "included")),
+        (Cost(5, "at_least"), Cost(7, "estimated"), Cost(12, "at_least")),
+        (Cost(5, "at_least"), Cost(), Cost(None, "unknown")),
         (Cost(5, "estimated"), Cost(), Cost(None, "unknown")),
         (Cost(), Cost(5, "estimated"), Cost(None, "unknown")),
         (Cost(), Cost(), Cost(None, "unknown")),
@@ -117,6 +128,7 @@ def test_a_total_keeps_what_is_known_beside_how_much_is_not() -> None:
     total = sum((total_of(run) for run in runs), Total())
     assert total == Total(microusd=420_000, runs=5, included=1, unknown=3)
     assert described(total) == "$0.42 and 3 runs of unknown cost"
+    assert total + total_of(Cost(5, "at_least")) == Total(420_005, runs=6, included=1, unknown=3, at_least=1)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +142,9 @@ def test_a_total_keeps_what_is_known_beside_how_much_is_not() -> None:
         (Total(runs=2, unknown=1, included=1), "unknown"),
         (Total(runs=2, included=2), "included"),
         (Total(microusd=30_000, runs=2, included=1), "$0.03"),
+        (Total(microusd=30_000, runs=2, at_least=1), "at least $0.03"),
+        (Total(microusd=30_000, runs=3, at_least=1, unknown=1), "at least $0.03 and 1 run of unknown cost"),
+        (Total(runs=2, included=1, at_least=1), "unknown"),
     ],
 )
 def test_a_total_says_what_is_missing_in_it(total: Total, text: str) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from commands.conversations import Spent
+from commands.conversations import Spent, TokenCounts
 from commands.result import Code
 from commands.spec import Followup, Origin, Surface
 from commands.untrusted import OPEN, untrusted
@@ -222,6 +222,10 @@ async def test_what_is_not_known_is_not_zero(house: TalkHouse) -> None:
     assert result.reply.data["contextPercent"] is None
     house.talk.spent = Spent(turns=1, cost_microusd=0, cost_status="actual")
     assert "- cost: $0.0000\n" in (await house.say("!status")).text
+    house.talk.spent = Spent(TokenCounts(7, is_partial=True), 12_300, "at_least", turns=1)
+    stopped = await house.say("!status")
+    assert "- tokens: at least 7 in, 0 out, 0 from and 0 into the cache; what was stopped is not" in stopped.text
+    assert "- cost: at least $0.0123 (estimated)\n" in stopped.text
     house.talk.spent = Spent()
     assert "- cost: none yet\n" in (await house.say("!status")).text
 

@@ -1,13 +1,13 @@
 """Claude over Anthropic's Messages API, and over every server that speaks it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 
 from anthropic import AnthropicError, APIConnectionError, APIStatusError, AsyncAnthropic, Omit, Timeout, omit
 from anthropic.types import MessageParam, OutputConfigParam, TextBlockParam
 from httpx2 import HTTPError
 from pydantic import BaseModel, ConfigDict
 
-from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Turn, Usage
+from app.agents.providers.base import Completed, Counted, ModelEvent, ModelRequest, StopReason, TextDelta, Turn, Usage
 from app.agents.providers.failures import ERROR_STATUSES, Failure, failure_error, private_texts, retry_after_s
 from app.errors import ModelError, ModelUnreachableError
 
@@ -64,13 +64,22 @@ class _Reading:
         self._stop_reason: str | None = None
         self._tokens: dict[str, int] = {}
 
-    def text(self, event: _Event) -> str:
-        """Take ``event`` in; the piece of the answer it carries, mostly empty."""
-        delta = event.delta or _Delta()
-        self._count(event.usage)
+    def events(self, event: _Event) -> Iterator[ModelEvent]:
+        """Take ``event`` in; what it says of the answer and of its tokens, mostly nothing."""
+        tokens = event.usage
         if event.type == "message_start" and event.message is not None:
-            self._count(event.message.usage)
-        elif event.type == "message_delta":
+            tokens = event.message.usage
+        if tokens is not None:
+            self._tokens.update(tokens.model_dump(exclude_none=True))
+            yield Counted(self._usage())
+        if text := self._text(event, event.delta or _Delta()):
+            yield TextDelta(text)
+
+    def completed(self) -> Completed:
+        return Completed(STOP_REASONS.get(self._stop_reason or "", StopReason.END), self._usage())
+
+    def _text(self, event: _Event, delta: _Delta) -> str:
+        if event.type == "message_delta":
             self._stop_reason = delta.stop_reason or self._stop_reason
         elif event.type == "message_stop":
             self.stopped = True
@@ -78,18 +87,13 @@ class _Reading:
             return delta.text or ""
         return ""
 
-    def _count(self, tokens: _Tokens | None) -> None:
-        if tokens is not None:
-            self._tokens.update(tokens.model_dump(exclude_none=True))
-
-    def completed(self) -> Completed:
-        usage = Usage(
+    def _usage(self) -> Usage:
+        return Usage(
             input_tokens=self._tokens.get("input_tokens", 0),
             output_tokens=self._tokens.get("output_tokens", 0),
             cache_read_tokens=self._tokens.get("cache_read_input_tokens", 0),
             cache_write_tokens=self._tokens.get("cache_creation_input_tokens", 0),
         )
-        return Completed(STOP_REASONS.get(self._stop_reason or "", StopReason.END), usage)
 
 
 class AnthropicProvider:
@@ -128,8 +132,8 @@ class AnthropicProvider:
                 extra_headers=self._headers(),
             ) as events:
                 async for event in events:
-                    if text := reading.text(_Event.model_validate(event)):
-                        yield TextDelta(text)
+                    for said in reading.events(_Event.model_validate(event)):
+                        yield said
         except (AnthropicError, HTTPError, ValueError) as exc:
             raise self._error(exc, request) from exc
         if not reading.stopped:

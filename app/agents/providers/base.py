@@ -66,6 +66,13 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """What the provider has counted of a call so far, in place of what it said before; there is more to come."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
 class Completed:
     """The last event of every call that did not raise."""
 
@@ -73,7 +80,7 @@ class Completed:
     usage: Usage
 
 
-ModelEvent = TextDelta | Completed
+ModelEvent = TextDelta | Counted | Completed
 
 
 class ModelProvider(Protocol):
@@ -86,7 +93,9 @@ class ModelProvider(Protocol):
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """Any number of ``TextDelta`` in order, then exactly one ``Completed``.
 
-        Raises ``ModelError``, before or between deltas. Closing the iterator ends the call at the provider.
+        ``Counted`` comes between them as soon as the provider tells a count, because nobody hears the end of a call
+        that is stopped. Raises ``ModelError``, before or between deltas. Closing the iterator ends the call at the
+        provider.
         """
         ...
 

@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
+from app.agents.providers.base import Completed, Counted, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
 from app.agents.providers.offline_answers import demo_answer
 from app.agents.providers.offline_extraction import extraction_answer, is_extraction
 from app.agents.providers.offline_summary import is_summary, summary_answer
@@ -28,11 +28,13 @@ class OfflineProvider:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         answer = _answer(request)
         shown = answer[: request.max_output_tokens * CHARS_PER_TOKEN]
+        read = Usage(_tokens(*request.system, *_texts(request)))
+        yield Counted(read)
         for word in re.findall(r"\s*\S+\s*", shown):
             await self._sleep(self._pause_s)
             yield TextDelta(word)
         stop_reason = StopReason.END if shown == answer else StopReason.LENGTH
-        yield Completed(stop_reason, Usage(_tokens(*request.system, *_texts(request)), _tokens(shown)))
+        yield Completed(stop_reason, read + Usage(output_tokens=_tokens(shown)))
 
     async def aclose(self) -> None:
         """Nothing is held open."""

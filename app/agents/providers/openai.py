@@ -1,6 +1,6 @@
 """OpenAI's Chat Completions, and every server that speaks them."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -18,7 +18,7 @@ from openai import (
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 from pydantic import BaseModel, ConfigDict
 
-from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
+from app.agents.providers.base import Completed, Counted, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
 from app.agents.providers.failures import Failure, failure_error, private_texts, retry_after_s
 from app.errors import ModelError, ModelUnreachableError
 
@@ -73,13 +73,16 @@ class _Reading:
         self._refused = False
         self._usage = Usage()
 
-    def text(self, chunk: _Chunk) -> str:
-        """Take ``chunk`` in; the piece of the answer it carries. The words of a refusal are the answer."""
+    def events(self, chunk: _Chunk) -> Iterator[ModelEvent]:
+        """Take ``chunk`` in; what it says of the answer, and of its tokens, which OpenAI itself counts at the end."""
         if chunk.usage is not None:
             self._usage = _usage(chunk.usage)
-        if not chunk.choices:
-            return ""
-        choice = chunk.choices[0]
+            yield Counted(self._usage)
+        if chunk.choices and (text := self._text(chunk.choices[0])):
+            yield TextDelta(text)
+
+    def _text(self, choice: _Choice) -> str:
+        """The words of a refusal are the answer."""
         self.finish_reason = choice.finish_reason or self.finish_reason
         delta = choice.delta or _Delta()
         self._refused = self._refused or bool(delta.refusal)
@@ -121,8 +124,8 @@ class OpenAIProvider:
         try:
             async with await self._begin(request) as chunks:
                 async for chunk in chunks:
-                    if text := reading.text(_Chunk.model_validate(chunk)):
-                        yield TextDelta(text)
+                    for said in reading.events(_Chunk.model_validate(chunk)):
+                        yield said
         except (OpenAIError, ValueError) as exc:
             raise self._error(exc, request) from exc
         if reading.finish_reason in {None, "error"}:
