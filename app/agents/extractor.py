@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-import structlog
-
 from app.agents.asking import WholeAnswer
 from app.agents.pricing import Price, cost
 from app.agents.providers.base import ModelRequest, StopReason, Turn
 from app.clock import Clock
-from app.errors import ConfigurationError, ModelError, StateError
+from app.errors import ConfigurationError, ModelError
+from app.sessions.accounting import account
 from app.sessions.entry import SessionId, SessionKey
 from app.sessions.summariser import Models
 from app.sessions.usage import Run, Task, Usage
@@ -19,12 +18,8 @@ from memory.extraction import Prompt
 from memory.reflector import ExtractionError
 from memory.turn import FinishedTurn
 
-RUN_UNACCOUNTED = "run_unaccounted"
-
 OUTPUT_TOKENS = 2_000
 """Enough for five facts and a summary; an answer that is longer is of no use."""
-
-_log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,4 @@ class ModelExtractor:
             task=Task.REFLECTION,
             model=extracting.reference,
         )
-        try:
-            await extracting.usage.record(run)
-        except StateError as fault:
-            _log.error(RUN_UNACCOUNTED, reference=turn.run_id, reason=str(fault))
+        await account(extracting.usage, run)

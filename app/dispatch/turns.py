@@ -31,6 +31,7 @@ from app.errors import (
     StoppedByUserError,
     SwitchboardError,
 )
+from app.sessions.accounting import account
 from app.sessions.compression import Cause
 from app.sessions.ticket import Ticket
 from app.sessions.transcript import Kind
@@ -40,7 +41,6 @@ from commands.preferences import Layer, Setting, subjects_of
 
 TURN_FAILED = "turn_failed"
 TURN_REFUSED = "turn_refused"
-RUN_UNACCOUNTED = "run_unaccounted"
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -238,10 +238,7 @@ class Turns:
         # What is made already is accounted for with its promise, which the next process keeps.
         if run is None or progress.meter.taken is None or progress.made is not None:
             return
-        try:
-            await self._ports.usage.record(run)
-        except StateError as fault:
-            _log.error(RUN_UNACCOUNTED, reference=run.reference, reason=str(fault))
+        await account(self._ports.usage, run)
 
     def _record(self, progress: Progress, outcome: str) -> TurnRecord | None:
         return record_of(progress, self._ports.clock.now(), self._ports.keeping, outcome)

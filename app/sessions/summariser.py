@@ -12,12 +12,12 @@ from app.agents.asking import WholeAnswer
 from app.agents.pricing import Price, cost
 from app.agents.providers.base import ModelProvider, ModelRequest, StopReason
 from app.clock import Clock
-from app.errors import ModelError, PromptTooLongError, StateError
+from app.errors import ModelError, PromptTooLongError
+from app.sessions.accounting import account
 from app.sessions.entry import SessionId, SessionKey, Tokens
 from app.sessions.usage import Run, Task, Usage
 
 SUMMARY_FAILED = "summary_failed"
-RUN_UNACCOUNTED = "run_unaccounted"
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -83,7 +83,8 @@ class Summariser:
                 await call.make(model.provider, request)
             found = _summary(call)
         except asyncio.CancelledError:
-            await self._account_stopped(self._run(where, "stopped", call.tokens(), started_at))
+            # Whoever ends the call waits for that, and is told of nothing that could take the end's place.
+            await account(self._usage, self._run(where, "stopped", call.tokens(), started_at))
             raise
         except (ModelError, TimeoutError) as fault:
             found = NoSummary(type(fault).__name__, was_too_long=isinstance(fault, PromptTooLongError))
@@ -96,13 +97,6 @@ class Summariser:
     def resolve(self, reference: str) -> Model:
         """Raises ``ConfigurationError``."""
         return self._models.resolve(reference)
-
-    async def _account_stopped(self, run: Run) -> None:
-        """Whoever ends the call waits for the end of it, and for nothing that could take its place."""
-        try:
-            await self._usage.record(run)
-        except StateError as fault:
-            _log.error(RUN_UNACCOUNTED, reference=run.reference, reason=str(fault))
 
     def _run(self, where: Conversation, outcome: str, tokens: Tokens, started_at: datetime) -> Run:
         return Run(

@@ -41,7 +41,7 @@ class Handles:
 
     def __init__(self, directory: Path, executor: Executor, bounds: Bounds) -> None:
         self._directory = directory
-        self.executor = executor
+        self._executor = executor
         self._bounds = bounds
         self._places = asyncio.Semaphore(bounds.handles)
         self.files: OrderedDict[str, ScopeFile] = OrderedDict()
@@ -94,7 +94,7 @@ class Handles:
         """Let go of what is in memory of a scope, once nobody is looking at it."""
         file = self.files.get(scope_key)
         if file is not None:
-            await in_lane(self.executor, file, file.reads, file.forget_reads)
+            await in_lane(self._executor, file, file.reads, file.forget_reads)
 
     async def close(self) -> None:
         """Wait for whoever is at work, then close everything."""
@@ -155,7 +155,7 @@ class Handles:
     def _settle(self, file: ScopeFile) -> None:
         file.settling = None
         if not self._is_closed:
-            self.executor.submit(file.settle)
+            self._executor.submit(file.settle)
 
     def _trim(self) -> None:
         """Forget what was read longest ago, beyond the number of records to keep."""
@@ -175,7 +175,7 @@ class Handles:
     def _beside(self, file: ScopeFile, work: Callable[[], None], begun: set[asyncio.Future[None]]) -> None:
         """Have ``work`` done in a thread while the file stays; it is among ``begun`` until it is done."""
         file.users += 1
-        working = asyncio.get_running_loop().run_in_executor(self.executor, work)
+        working = asyncio.get_running_loop().run_in_executor(self._executor, work)
         begun.add(working)
 
         def done(_: asyncio.Future[None]) -> None:
@@ -187,4 +187,4 @@ class Handles:
         working.add_done_callback(done)
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
-        await asyncio.get_running_loop().run_in_executor(self.executor, work)
+        await asyncio.get_running_loop().run_in_executor(self._executor, work)

@@ -2,21 +2,27 @@
 
 import asyncio
 import sqlite3
-import threading
-from collections.abc import AsyncGenerator, Generator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from memory.relevance import RelevanceRanker
 from memory.store import Query, StoreUnavailableError, Vector
+from memory.stores.searches import Search
 from memory.stores.sqlite import SqliteStore
 from memory.stores.sqlite_connections import path_of
-from memory.stores.sqlite_handles import Bounds, Handles
+from memory.stores.sqlite_files import in_lane
+from memory.stores.sqlite_finding import retrieve, retrieve_at_once
+from memory.stores.sqlite_handles import Bounds
 from memory.stores.sqlite_snapshot import version_at_once
-from tests.memory_records import ORG, USER, StoppedClock, fact, found, sql, texts
+from tests.fakes import until
+from tests.memory_records import EPOCH, ORG, USER, StoppedClock, fact, found, sql, texts
 
+ELSEWHERE = "channel:slack:C1"
 LONG_S = 10.0
 
 
@@ -30,25 +36,19 @@ async def store(tmp_path: Path) -> AsyncGenerator[SqliteStore]:
     await opened.aclose()
 
 
-@contextmanager
-def no_thread_left(handles: Handles) -> Generator[None]:
-    """Keep the store's only thread busy."""
-    begun, over = threading.Event(), threading.Event()
-
-    def wait() -> None:
-        begun.set()
-        over.wait(LONG_S)
-
-    handles.executor.submit(wait)
-    try:
-        assert begun.wait(LONG_S)
-        yield
-    finally:
-        over.set()
+@asynccontextmanager
+async def no_thread_left(store: SqliteStore) -> AsyncGenerator[None]:
+    """Have the store's only thread wait for another scope's file."""
+    async with store.handles.lease(ELSEWHERE) as file:
+        with file.reads.thread:
+            waiting = asyncio.ensure_future(store.list(ELSEWHERE, 8))
+            await until(file.reads.turn.locked)
+            yield
+    assert await waiting == []
 
 
 async def test_what_is_in_memory_is_found_without_a_thread(store: SqliteStore) -> None:
-    with no_thread_left(store.handles):
+    async with no_thread_left(store):
         [only] = await found(store, ORG, "deploys")
         assert (only.text, only.use_count) == ("deploys need approval", 2)
     [only] = await store.list(ORG, 8, query="deploys")
@@ -64,15 +64,14 @@ async def test_what_another_process_changed_is_read_again(store: SqliteStore, tm
 async def test_what_is_not_in_memory_waits_for_a_thread(store: SqliteStore, scope_key: str) -> None:
     """A scope nobody has asked for, and vectors, whose comparison would hold up everybody else."""
     vector = Vector("m", (1.0, 0.0)) if scope_key == ORG else None
-    with no_thread_left(store.handles):
+    async with no_thread_left(store):
         asking = asyncio.ensure_future(store.retrieve(scope_key, Query("deploys", 8, vector)))
         done, _ = await asyncio.wait([asking], timeout=0)
         assert not done
     assert len((await asking).hits) == (1 if scope_key == ORG else 0)
 
 
-async def test_searches_wait_for_the_one_who_reads_and_go_on_without_a_thread(store: SqliteStore) -> None:
-    """Whoever finds the lane taken waits in a thread; those behind need none once it is free."""
+async def test_searches_wait_for_the_one_who_reads_and_lose_no_count(store: SqliteStore) -> None:
     file = store.handles.files[ORG]
     with file.reads.thread:
         asking = [asyncio.ensure_future(found(store, ORG, "lunch")) for _ in range(5)]
@@ -80,6 +79,21 @@ async def test_searches_wait_for_the_one_who_reads_and_go_on_without_a_thread(st
         assert not done
     counts = [records[0].use_count for records in await asyncio.gather(*asking)]
     assert sorted(counts) == [1, 2, 3, 4, 5]
+
+
+async def test_whoever_waited_for_the_lane_needs_no_thread_once_it_is_free(store: SqliteStore) -> None:
+    """Else each would make the next one find it taken, and all of them would go on in threads for ever."""
+    file, search = store.handles.files[ORG], Search(Query("lunch", 8), RelevanceRanker(), EPOCH)
+    look, at_once = (partial(each, file, search) for each in (retrieve, retrieve_at_once))
+    closed = ThreadPoolExecutor(1)
+    closed.shutdown()
+    async with file.reads.turn:
+        waiting = asyncio.ensure_future(in_lane(closed, file, file.reads, look, at_once=at_once))
+        done, _ = await asyncio.wait([waiting], timeout=0)
+        assert not done
+    retrieved = await waiting
+    assert retrieved is not None
+    assert texts([hit.record for hit in retrieved.hits]) == ["lunch is at noon"]
 
 
 async def test_a_file_whose_log_is_carried_over_is_searched_meanwhile(store: SqliteStore) -> None:

@@ -80,6 +80,29 @@ def test_a_confirmation_keeps_the_higher_confidence() -> None:
     assert restated(ONE, fact("x"), now).confidence is None
 
 
+def test_a_use_changes_nothing_else_of_a_record() -> None:
+    full = MemoryRecord(
+        id=ONE.id,
+        scope_key=ORG,
+        kind="summary",
+        text="text",
+        keywords=("word",),
+        source_thread_key="thread",
+        created_at=EPOCH - timedelta(2),
+        terms=frozenset({"term"}),
+        source_run_id="run",
+        source_user="user",
+        author="author",
+        last_used_at=EPOCH - timedelta(1),
+        use_count=5,
+        confidence=0.5,
+        supersedes="mem:org:acme:9",
+        status=Status.SUPERSEDED,
+        is_standing=True,
+    )
+    assert used(full, EPOCH, 2) == replace(full, use_count=7, last_used_at=EPOCH)
+
+
 def test_a_repetition_and_a_use_count_differently() -> None:
     """Trap 11."""
     assert deduped(ONE) == replace(ONE, use_count=1)

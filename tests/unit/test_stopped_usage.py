@@ -8,8 +8,8 @@ from structlog.testing import capture_logs
 
 from app.agents.providers.base import Completed, Counted, StopReason, Usage
 from app.channel import ThreadMessage
-from app.dispatch.turns import RUN_UNACCOUNTED
 from app.errors import ModelBusyError, ModelUnreachableError, StateError
+from app.sessions.accounting import RUN_UNACCOUNTED
 from app.sessions.entry import Cost, Tokens
 from app.sessions.usage import Task
 from tests.dispatch_house import House
