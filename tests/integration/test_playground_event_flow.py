@@ -77,9 +77,7 @@ async def test_any_event_can_be_sent_by_hand(playground: Playground) -> None:
 
 
 async def test_a_burst_of_five_hundred_events_is_delivered_and_measured() -> None:
-    """With patience: how fast they are acknowledged is for the benchmark to say."""
-    times = AckTimes(timeout_s=20.0)
-    async with open_playground(with_page=False, enforce_rates=False, times=times) as playground:
+    async with open_playground(with_page=False, enforce_rates=False) as playground:
         app, heard = listening(playground)
         async with connected(playground, app):
             for number in range(500):
@@ -89,7 +87,7 @@ async def test_a_burst_of_five_hundred_events_is_delivered_and_measured() -> Non
         log = playground.delivery.log
         p50, p99 = ack_percentile_s(log, 50), ack_percentile_s(log, 99)
     assert len(log) == 500
-    assert 0 < p50 <= p99 < times.timeout_s
+    assert 0 < p50 <= p99 < 3
 
 
 async def test_saying_five_hundred_things_takes_a_few_milliseconds_each_at_most(playground: Playground) -> None:
