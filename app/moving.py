@@ -24,11 +24,11 @@ ROUNDS = 3
 
 
 async def move(source: Address, target: Address, token: str | None, watch: Watch) -> Moved:
-    """Copy, then compare; a damaged file of the source is a trouble among others. Raises ``StoreUnavailableError``."""
+    """Copy, then compare; damaged files of a folder are troubles among others. Raises ``StoreUnavailableError``."""
     unread: list[str] = []
     async with AsyncExitStack() as stack:
         ours = await stack.enter_async_context(open_archive(source, token, unread.append))
-        theirs = await stack.enter_async_context(open_archive(target, token))
+        theirs = await stack.enter_async_context(open_archive(target, token, unread.append))
         await theirs.scope_keys(1)  # Whether they answer at all, and to this token.
         await ours.scope_keys(1)
         try:
@@ -38,7 +38,8 @@ async def move(source: Address, target: Address, token: str | None, watch: Watch
             raise StoreUnavailableError(
                 f"{fault}; what was copied stays, and the same command goes on from there"
             ) from fault
-    damaged = [Trouble("", reason) for reason in dict.fromkeys(unread)]
+    named = {each.reason for each in (*copied.troubles, *verified.troubles)}
+    damaged = [Trouble("", reason) for reason in dict.fromkeys(unread) if reason not in named]
     return copied, replace(verified, troubles=(*damaged, *verified.troubles))
 
 

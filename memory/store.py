@@ -17,6 +17,10 @@ class StoreFullError(StoreUnavailableError):
     """There is no room to write in; reading goes on."""
 
 
+class StoreDamagedError(StoreUnavailableError):
+    """What is kept of one scope does not read, however often it is tried; the other scopes are not concerned."""
+
+
 class KeyReusedError(ValueError):
     """An idempotency key came again with another batch; nothing was written."""
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal, Protocol, TypeVar
 
 from memory.record import MemoryRecord
-from memory.store import MemoryArchive, StoreFullError, StoreUnavailableError
+from memory.store import MemoryArchive, StoreDamagedError, StoreFullError, StoreUnavailableError
 
 PAGE = 200
 """Records that are read at once: a walk takes no more memory, whatever the size of the scope."""
@@ -51,7 +51,7 @@ async def each_scope(
     """Have ``work`` done for every scope, again after a pause where it failed; those it could not be done for.
 
     Raises ``StoreUnavailableError`` when the scopes cannot be named, when there is no room to write in, and once
-    ``work`` has failed for several scopes in a row; what has begun is finished before.
+    ``work`` has failed for several scopes in a row that are not damaged; what has begun is finished before.
     """
     walk = _ScopeWalk(archive, work, pauses_s)
     await asyncio.gather(*(walk.work_off() for _ in range(SIDE_BY_SIDE)))
@@ -114,6 +114,8 @@ class _ScopeWalk:
         """Raises ``StoreUnavailableError`` for what stands in the way of every scope."""
         try:
             await _patiently(partial(self._work, key), self._pauses_s)
+        except StoreDamagedError as exc:
+            self.troubles.append(Trouble(key, str(exc)))
         except StoreUnavailableError as exc:
             self.troubles.append(Trouble(key, str(exc)))
             self._failed_in_a_row += 1
@@ -124,11 +126,11 @@ class _ScopeWalk:
 
 
 async def _patiently(work: Callable[[], Awaitable[Found]], pauses_s: Sequence[float]) -> Found:
-    """``work``'s result, if need be after some pauses; a full disk stays full."""
+    """``work``'s result, if need be after some pauses; a full disk stays full, and what is damaged stays so."""
     for pause_s in pauses_s:
         try:
             return await work()
-        except StoreFullError:
+        except (StoreDamagedError, StoreFullError):
             raise
         except StoreUnavailableError:
             await asyncio.sleep(pause_s)

@@ -15,10 +15,18 @@ from memory.engine import checked, put_back
 from memory.ranker import Ranker
 from memory.rankers import ranker_for
 from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
-from memory.store import EraseReceipt, Query, Retrieved, Stats, StoreFullError, StoreUnavailableError
+from memory.store import (
+    EraseReceipt,
+    Query,
+    Retrieved,
+    Stats,
+    StoreDamagedError,
+    StoreFullError,
+    StoreUnavailableError,
+)
 from memory.stores import sqlite_archive, sqlite_erasing, sqlite_finding, sqlite_vectors, sqlite_writing
 from memory.stores.searches import Listing, Search
-from memory.stores.sqlite_connections import is_full
+from memory.stores.sqlite_connections import is_damaged, is_full
 from memory.stores.sqlite_files import Lane, ScopeFile, in_lane
 from memory.stores.sqlite_handles import DEFAULT_BOUNDS, Bounds, Handles
 from memory.stores.sqlite_writing import Batch
@@ -34,6 +42,12 @@ _Work = Callable[[ScopeFile], Found]
 
 def _nothing(_file: ScopeFile) -> None:
     """What most of what is done in a lane has found before a thread begins."""
+
+
+def _kind_of(fault: sqlite3.Error | OSError) -> type[StoreUnavailableError]:
+    if is_full(fault):
+        return StoreFullError
+    return StoreDamagedError if is_damaged(fault) else StoreUnavailableError
 
 
 class SqliteStore:
@@ -201,8 +215,7 @@ class SqliteStore:
         try:
             return await in_lane(self._executor, file, lane, partial(work, file), at_once=partial(at_once, file))
         except (sqlite3.Error, OSError) as exc:
-            fault = StoreFullError if is_full(exc) else StoreUnavailableError
-            raise fault(f"the memory file {file.path} cannot be used: {exc}") from exc
+            raise _kind_of(exc)(f"the memory file {file.path} cannot be used: {exc}") from exc
 
     async def _erase_from(self, path: Path, thread_key: str) -> EraseReceipt:
         """Erase what the thread taught to the scope of that file."""

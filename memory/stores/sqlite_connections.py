@@ -78,6 +78,12 @@ def is_full(fault: sqlite3.Error | OSError) -> bool:
     return getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
 
 
+def is_damaged(fault: sqlite3.Error | OSError) -> bool:
+    """Whether no further try can read the file; faults without SQLite's number are of what is written in it."""
+    code = getattr(fault, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    return type(fault) is sqlite3.DatabaseError and code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
 def sync_directory(directory: Path) -> None:
     """Make what was created or removed in ``directory`` outlive a loss of power."""
     handle = os.open(directory, os.O_RDONLY)

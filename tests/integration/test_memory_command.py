@@ -102,6 +102,27 @@ async def test_a_damaged_file_is_named_and_the_rest_is_copied(tmp_path: Path) ->
     assert {each.split(":")[1] for each in await in_folder(tmp_path / "new")} == {"user"}
 
 
+async def test_a_damaged_file_of_the_target_is_named_once_and_the_other_scopes_are_copied(
+    tmp_path: Path, kept: dict[str, str]
+) -> None:
+    there = [path_of(Path("new"), key) for key in (ORG, "user:slack:U999")]
+    for path in there:
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_bytes(b"\x99" * 8_192)
+    done = await switchboard(tmp_path, "memory", "copy", "--from", "data/memory", "--to", "new")
+    told = figures(done.out)
+    assert (done.status, told["copied"], told["missing"]) == (1, "2", "0")
+    damaged, alien = (f"the memory file {path} cannot be used: file is not a database" for path in there)
+    assert sorted(line for line in done.out.splitlines() if "cannot be used" in line) == [
+        f"scope {ORG}: {damaged}",
+        alien,
+    ]
+    assert done.out.splitlines()[-1].startswith("not whole: what is named above")
+    for path in there:
+        (tmp_path / path).unlink()
+    assert set(await in_folder(tmp_path / "new")) == {each for each in kept if each.startswith("mem:user:")}
+
+
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
     ("arguments", "complaint"),

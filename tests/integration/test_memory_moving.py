@@ -12,7 +12,7 @@ from memory.comparison import Outcome
 from memory.moving import copy
 from memory.record import Status, WriteCounts
 from memory.service.wire import MOST_RECORDS
-from memory.store import RecordConflictError, StoreFullError, StoreUnavailableError
+from memory.store import RecordConflictError, StoreDamagedError, StoreFullError, StoreUnavailableError
 from memory.stores.sqlite_connections import path_of
 from memory.verification import verify
 from memory.walking import IN_A_ROW, PAGE
@@ -105,6 +105,20 @@ async def test_a_store_that_has_gone_is_asked_no_more_than_a_few_times(tmp_path:
         with pytest.raises(StoreUnavailableError):
             await copy(ours, Wary(theirs, refuses_write=refusing), Watched(), pauses_s=())
         assert 1_000_000 - refusing.bad <= 2 * IN_A_ROW
+
+
+async def test_damaged_scopes_are_passed_over_without_a_pause_however_many_there_are(tmp_path: Path) -> None:
+    def refuses(key: str) -> Exception | None:
+        return StoreDamagedError("the file is damaged") if key != SCOPES[-1] else None
+
+    async with asyncio.timeout(5), two_stores(tmp_path, "inprocess-relevance", "inprocess-relevance") as (ours, theirs):
+        await fill(ours)
+        damaged = Wary(theirs, refuses_read=refuses)
+        copied = await copy(ours, damaged, Watched(), pauses_s=[60.0])
+        verified = await verify(ours, damaged, copied, Watched(), pauses_s=[60.0])
+    assert copied.copied == EACH
+    for troubles in (copied.troubles, verified.troubles):
+        assert {each.scope_key for each in troubles} == set(SCOPES[:-1])
 
 
 async def test_a_full_disk_ends_it_at_once(tmp_path: Path) -> None:

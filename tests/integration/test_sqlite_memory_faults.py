@@ -1,6 +1,7 @@
 """What the SQLite store does when a file is broken, held, not to be written, or the disk is full (issue: bad input)."""
 
 import asyncio
+import errno
 import os
 import resource
 import signal
@@ -19,7 +20,7 @@ import structlog
 from memory.record import WriteCounts
 from memory.store import EraseReceipt, Query, Retrieved, StoreUnavailableError
 from memory.stores.sqlite import MEMORY_DEGRADED, SqliteStore
-from memory.stores.sqlite_connections import path_of
+from memory.stores.sqlite_connections import is_damaged, path_of
 from memory.stores.sqlite_files import USE_UNCOUNTED
 from memory.stores.sqlite_handles import Bounds
 from tests.memory_records import ORG, RANKERS, THREAD, USER, Shelf, fact, found, kept, sql, texts
@@ -278,3 +279,23 @@ def write_and_be_killed(directory: Path) -> int:
             if acknowledged == 15:
                 writer.send_signal(signal.SIGKILL)
         return acknowledged
+
+
+def with_code(fault: sqlite3.Error, code: int) -> sqlite3.Error:
+    fault.sqlite_errorcode = code
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (sqlite3.DatabaseError("a row does not read as a record"), True),
+        (with_code(sqlite3.DatabaseError("file is not a database"), sqlite3.SQLITE_NOTADB), True),
+        (with_code(sqlite3.DatabaseError("malformed"), sqlite3.SQLITE_CORRUPT_INDEX), True),
+        (with_code(sqlite3.OperationalError("locked"), sqlite3.SQLITE_BUSY), False),
+        (sqlite3.ProgrammingError("Cannot operate on a closed database."), False),
+        (PermissionError(errno.EACCES, "not allowed"), False),
+    ],
+)
+def test_only_what_no_further_try_can_read_is_damaged(fault: sqlite3.Error | OSError, expected: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    assert is_damaged(fault) is expected
