@@ -19,6 +19,7 @@ from app.dispatch.ports import Limits, Ports
 from app.dispatch.redelivery import Redelivery
 from app.dispatch.surviving import surviving
 from app.dispatch.triage import Say, triage
+from app.dispatch.turn_line import tell
 from app.dispatch.turns import Turns
 from app.dispatch.work import Outcome, Work
 from app.errors import ChannelUnavailableError
@@ -27,7 +28,6 @@ from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket
 from commands.registry import Recognised
 from commands.spec import Followup
 
-TURN_FINISHED = "turn_finished"
 THREAD_UNREADABLE = "thread_unreadable"
 NOT_MEANT = "not_meant"
 DISMISSED = "dismissed"
@@ -112,7 +112,7 @@ class Dispatcher:
             arrived_s = self._ports.clock.monotonic()
             outcome, waited_s = await self._answer(work, ticket)
             took_s = self._ports.clock.monotonic() - arrived_s - waited_s
-            _account(outcome, waited_s, took_s)
+            tell(outcome, waited_s, took_s)
             return outcome.name
 
     async def redeliver(self, work: Work, promise: Promise) -> str:
@@ -255,29 +255,3 @@ def saying(accepted: Accepted, text: str) -> Accepted:
 def following(message: IncomingMessage, then: Followup) -> IncomingMessage:
     """What a command asked for, as a message of its own."""
     return replace(message, text=then.text, part=f"{message.part}{FOLLOWING}")
-
-
-def _account(outcome: Outcome, waited_s: float, took_s: float) -> None:
-    """The turn's one canonical line."""
-    details: dict[str, object] = {}
-    if outcome.result is not None and outcome.recalled is not None:
-        result, recalled = outcome.result, outcome.recalled
-        details = {
-            "agent": outcome.agent,
-            "model": outcome.model,
-            "stop_reason": result.stop_reason.value,
-            "input_tokens": result.usage.input_tokens,
-            "output_tokens": result.usage.output_tokens,
-            "cache_read_tokens": result.usage.cache_read_tokens,
-            "cache_write_tokens": result.usage.cache_write_tokens,
-            "memory_records": len(recalled.records),
-            "memory_degraded": recalled.is_degraded,
-            "first_text_ms": None if result.first_text_s is None else round(result.first_text_s * 1000),
-        }
-    _log.info(
-        TURN_FINISHED,
-        outcome=outcome.name,
-        waited_ms=round(waited_s * 1000),
-        took_ms=round(took_s * 1000),
-        **details,
-    )

@@ -66,13 +66,19 @@ class Turns:
         status = work.chat.status()
         progress = Progress(ticket.texts, Heard(self._outbox.chat(work).reply()), self._ports.clock.now())
         try:
+            return progress.outcome((await self._ended(progress, ticket)).name)
+        finally:
+            await status.clear()
+
+    async def _ended(self, progress: Progress, ticket: Ticket[Work]) -> Outcome:
+        try:
             return await self._turn(progress, ticket)
         except StoppedByUserError:
             return await self._cut(progress, wording.STOPPED, "stopped")
         except NotAllowedError as fault:
             _log.info(TURN_REFUSED, reason=str(fault))
             text = wording.not_allowed(self._ports.access.admins())
-            return await self._outbox.say(work, text, "refused", carried=_carried(progress))
+            return await self._outbox.say(progress.work, text, "refused", carried=_carried(progress))
         except StateError as fault:
             return await self._unrecorded(progress, fault)
         except (SwitchboardError, TimeoutError) as fault:
@@ -83,8 +89,6 @@ class Turns:
                 raise
             note = wording.STOPPED if ticket.is_stopped else wording.INTERRUPTED
             return await self._cut(progress, note, "stopped" if ticket.is_stopped else "interrupted")
-        finally:
-            await status.clear()
 
     async def _failed(self, progress: Progress, fault: SwitchboardError | TimeoutError) -> Outcome:
         # No traceback: a vendor's exception behind ours may quote the prompt.
@@ -185,7 +189,7 @@ class Turns:
             owed = await self._outbox.owe(work, text, record, fault)
             self._keep(progress, record)
             return owed
-        progress.shown = Outcome(outcome, progress.agent, progress.model, progress.result, progress.recalled)
+        progress.shown = Outcome(outcome)
         try:
             await self._outbox.end(work.accepted, outcome, record)
         finally:
@@ -210,7 +214,7 @@ class Turns:
         work, carried = progress.work, _carried(progress)
         self._outbox.unwritten.add(work.accepted, fault, lambda: self._outbox.settle(work, made, carried, unshown))
         self._keep(progress, made.record)
-        return Outcome("unrecorded", progress.agent, progress.model, progress.result, progress.recalled)
+        return Outcome("unrecorded")
 
     async def _cut(self, progress: Progress, note: str, outcome: str) -> Outcome:
         """A person ended the answer: what is visible stays, and ``note`` says so below what is not whole."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.agents.loop import TurnResult
-from app.agents.metering import Meter
+from app.agents.metering import Meter, Taken
 from app.channel import Chat, IncomingMessage, Remains, Reply
 from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.resolve import Wish
@@ -49,6 +49,8 @@ class Outcome:
     name: str
     agent: str | None = None
     model: str | None = None
+    taken: Taken | None = None
+    """By its model calls, as far as that was counted; ``None`` when no model took up any."""
     result: TurnResult | None = None
     recalled: Recalled | None = None
 
@@ -116,3 +118,8 @@ class Progress:
     def answer(self) -> str:
         """The model's words as far as they were written."""
         return self.result.text if self.result is not None else self.reply.text[self.answer_at :]
+
+    def outcome(self, name: str) -> Outcome:
+        """What there is to tell of the turn, which ends like that."""
+        agent, model = self.agent or None, self.model or None
+        return Outcome(name, agent, model, self.meter.taken, self.result, self.recalled)

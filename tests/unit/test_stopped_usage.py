@@ -1,14 +1,15 @@
 """What a stopped model call took until then is accounted for; what nobody knows of it is unknown, and never nothing."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from structlog.testing import capture_logs
 
 from app.agents.providers.base import Completed, Counted, StopReason, Usage
 from app.channel import ThreadMessage
-from app.errors import ModelBusyError, ModelUnreachableError, StateError
+from app.dispatch.turn_line import TURN_FINISHED
+from app.errors import DeliveryError, ModelBusyError, ModelUnreachableError, StateError
 from app.sessions.accounting import RUN_UNACCOUNTED
 from app.sessions.entry import Cost, Tokens
 from app.sessions.usage import Task
@@ -24,6 +25,18 @@ def hanging(*steps: Step) -> House:
     return House([*steps, "Hello ", asyncio.Event(), "Alice."], prices=True)
 
 
+def line_of(logs: Sequence[Mapping[str, object]]) -> Mapping[str, object]:
+    (line,) = [line for line in logs if line["event"] == TURN_FINISHED]
+    return line
+
+
+def told(line: Mapping[str, object]) -> Tokens:
+    """What the turn's log line says of its tokens."""
+    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    counts = [count for kind in kinds if isinstance(count := line[kind], int)]
+    return Tokens(*counts, is_partial=line["tokens_are_partial"] is True)
+
+
 async def begun(house: House) -> asyncio.Task[str]:
     turn = asyncio.create_task(house.handle(message()))
     await until(lambda: house.chat.answer.written == "Hello ")
@@ -36,12 +49,15 @@ async def test_a_turn_that_a_person_stops_is_accounted_for_as_far_as_it_was_coun
 ) -> None:
     house = hanging(*counted)
     turn = await begun(house)
-    house.dispatcher.stop(message().thread_key)
-    assert await turn == "stopped"
+    with capture_logs() as logs:
+        house.dispatcher.stop(message().thread_key)
+        assert await turn == "stopped"
     (record,) = house.journal.records
     assert (record.run.tokens, record.run.cost) == known
     assert record.run.outcome == "stopped"
     assert house.provider.closed_early == 1
+    line = line_of(logs)
+    assert (line["outcome"], line["model"], told(line)) == ("stopped", "test/scripted", record.run.tokens)
 
 
 @pytest.mark.parametrize(("counted", "known"), [([READ], KNOWN), ([], NOTHING_KNOWN)])
@@ -49,9 +65,11 @@ async def test_a_turn_that_took_too_long_is_accounted_for_as_far_as_it_was_count
     counted: list[Step], known: tuple[Tokens, Cost]
 ) -> None:
     house = House([*counted, "Hello ", asyncio.Event()], prices=True, turn_s=0.05)
-    assert await house.handle(message()) == "failed"
+    with capture_logs() as logs:
+        assert await house.handle(message()) == "failed"
     (record,) = house.journal.records
     assert (record.run.tokens, record.run.cost) == known
+    assert told(line_of(logs)) == record.run.tokens
 
 
 @pytest.mark.parametrize(("counted", "known"), [([READ], KNOWN), ([], NOTHING_KNOWN)])
@@ -96,6 +114,22 @@ async def test_a_turn_that_is_broken_off_before_a_model_was_asked_took_nothing()
     with pytest.raises(asyncio.CancelledError):
         await turn
     assert (house.usage.runs, house.provider.requests) == ([], [])
+
+
+async def test_a_turn_whose_answer_is_still_owed_tells_what_it_took() -> None:
+    house = House(prices=True)
+    house.chat.finish_failure = DeliveryError("is_archived")
+    with capture_logs() as logs:
+        assert await house.handle(message()) == "undelivered"
+    (record,) = house.journal.records
+    assert told(line_of(logs)) == record.run.tokens == Tokens(3, 5)
+
+
+async def test_a_turn_that_came_to_no_model_tells_of_no_tokens() -> None:
+    house = House(["unused"], default_agent="nobody")
+    with capture_logs() as logs:
+        assert await house.handle(message()) == "failed"
+    assert "input_tokens" not in line_of(logs)
 
 
 async def test_what_an_attempt_took_that_failed_is_added_to_the_one_that_brought_the_answer() -> None:
