@@ -244,7 +244,7 @@ class FakeJournal:
         self.was_clean: bool | None = None
         self.broken: StateError | None = None
         self.broken_promises: StateError | None = None
-        self.broken_ends: StateError | None = None
+        self.broken_ends: Exception | None = None
         self.ending: asyncio.Event | None = None
         self.unreadable: Exception | None = None
 

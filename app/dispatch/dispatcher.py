@@ -75,7 +75,7 @@ class Dispatcher:
 
     async def surviving(self, accepted: Accepted, chat: Chat, act: Callable[[], Awaitable[object]]) -> None:
         """``act`` on the message; of what fails unforeseen its author hears, and the message is dismissed."""
-        await surviving(accepted, chat, act, self.dismiss)
+        await surviving(accepted, chat, act, self.outbox, DISMISSED)
 
     def stop(self, thread: ThreadKey) -> bool:
         """End the turns that run in ``thread``; ``False`` when none does."""
@@ -235,6 +235,9 @@ class Dispatcher:
         carrier = await self.lines.carried(ticket)
         if carrier is not None:
             waited_s = self._ports.clock.monotonic() - joined_s
+            if carrier.outcome is None:
+                # Its author reads below that turn that there is no answer.
+                await self.outbox.end(ticket.said.accepted, CARRIED)
             return Outcome(CARRIED), waited_s
         async with self.lines.turn(ticket):
             with self._ports.transcripts.pinned(ticket.key):

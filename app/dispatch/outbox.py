@@ -1,14 +1,15 @@
 """What is said to a person: promised before it goes out, closed after it is visible, tried again where it is not."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 
 import structlog
 
 from app.background import Spawn
 from app.channel import Chat, Remains
 from app.dispatch import wording
-from app.dispatch.journal import Accepted, Journal, Promise, TurnRecord
+from app.dispatch.journal import Accepted, Journal, MessageId, Promise, TurnRecord
 from app.dispatch.redelivery import Redelivery
 from app.dispatch.unwritten import Unwritten
 from app.dispatch.work import Made, Outcome, Work
@@ -26,7 +27,21 @@ class Outbox:
         self._journal = journal
         self._redelivery = redelivery
         self._spawn = spawn
+        self._watched: dict[MessageId, list[str]] = {}
         self.unwritten = Unwritten(redelivery)
+
+    @contextmanager
+    def watching(self, accepted: Accepted) -> Generator[Sequence[str]]:
+        """Around the work on a message: how it ends, from the moment on in which its answer is shown."""
+        shown = self._watched[accepted.id] = []
+        try:
+            yield shown
+        finally:
+            del self._watched[accepted.id]
+
+    def shown(self, accepted: Accepted, outcome: str) -> None:
+        """The message has its whole answer, which it ends with."""
+        self._watched.get(accepted.id, []).append(outcome)
 
     def chat(self, work: Work) -> Chat:
         """The conversation as the message's own answer is written into it: noted down, in place of what is left."""
@@ -46,6 +61,7 @@ class Outbox:
             await self.chat(work).say(text)
         except DeliveryError as fault:
             return await self.owe(work, text, record, fault)
+        self.shown(work.accepted, outcome)
         await self.end(work.accepted, outcome, record)
         return Outcome(outcome)
 
@@ -76,6 +92,7 @@ class Outbox:
             await work.chat.noting(self._noting(work.accepted)).say(note)
         except DeliveryError as unsaid:
             _log.error(DELIVERY_FAILED, reason=str(unsaid))
+        self.shown(work.accepted, made.outcome)
         if fault is None:
             await self.end(work.accepted, made.outcome, made.record)
         else:
@@ -127,6 +144,7 @@ class Outbox:
                 await self._show(work, left, promise.text)
         except (ChannelUnavailableError, DeliveryError) as fault:
             return await self.owe(work, promise.text, promise.record, fault)
+        self.shown(work.accepted, "redelivered")
         await self.end(work.accepted, "redelivered", promise.record)
         return Outcome("redelivered")
 

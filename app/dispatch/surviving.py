@@ -8,6 +8,7 @@ from app.background import unforeseen_in
 from app.channel import Chat, IncomingMessage
 from app.dispatch import wording
 from app.dispatch.journal import Accepted
+from app.dispatch.outbox import Outbox
 from app.errors import DeliveryError
 
 TURN_CRASHED = "turn_crashed"
@@ -16,18 +17,21 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 async def surviving(
-    accepted: Accepted,
-    chat: Chat,
-    act: Callable[[], Awaitable[object]],
-    dismiss: Callable[[Accepted], Awaitable[None]],
+    accepted: Accepted, chat: Chat, act: Callable[[], Awaitable[object]], outbox: Outbox, outcome: str
 ) -> None:
-    """``act`` on the message. What fails in it unforeseen is told its author, and the message dismissed."""
+    """``act`` on the message. What fails in it unforeseen is told its author, and the message ends with ``outcome``.
+
+    Below an answer that is shown nothing is said: whoever reads it has it, and its message ends as it was to.
+    """
     message = accepted.message
-    fault = await unforeseen_in(act)
-    if fault is not None:
+    with outbox.watching(accepted) as shown:
+        fault = await unforeseen_in(act)
+        if fault is None:
+            return
         _log.error(TURN_CRASHED, reference=message.reference, thread=message.thread_key, exc_info=fault)
-        await apologise(chat, message, fault)
-        await dismiss(accepted)
+        if not shown:
+            await apologise(chat, message, fault)
+        await outbox.end(accepted, shown[-1] if shown else outcome)
 
 
 async def apologise(chat: Chat, message: IncomingMessage, fault: Exception) -> None:

@@ -68,6 +68,8 @@ class Turns:
         try:
             return progress.outcome((await self._ended(progress, ticket)).name)
         finally:
+            if not progress.reply.is_closed:
+                await progress.reply.abandon()
             await status.clear()
 
     async def _ended(self, progress: Progress, ticket: Ticket[Work]) -> Outcome:
@@ -91,6 +93,8 @@ class Turns:
             return await self._cut(progress, note, "stopped" if ticket.is_stopped else "interrupted")
 
     async def _failed(self, progress: Progress, fault: SwitchboardError | TimeoutError) -> Outcome:
+        if progress.shown is not None:
+            raise fault
         # No traceback: a vendor's exception behind ours may quote the prompt.
         _log.warning(TURN_FAILED, error=type(fault).__name__, reason=str(fault))
         try:
@@ -190,6 +194,7 @@ class Turns:
             self._keep(progress, record)
             return owed
         progress.shown = Outcome(outcome)
+        self._outbox.shown(work.accepted, outcome)
         try:
             await self._outbox.end(work.accepted, outcome, record)
         finally:
@@ -200,12 +205,15 @@ class Turns:
 
     async def _unrecorded(self, progress: Progress, fault: StateError) -> Outcome:
         """The bot's own records cannot be written: the person is told, and the conversation stays at hand."""
+        if progress.shown is not None:
+            raise fault
         _log.error(TURN_FAILED, error=type(fault).__name__, reason=str(fault))
         note = wording.UNRECORDED if progress.result is not None else wording.apology(fault, _reference(progress))
         made, unshown = progress.made or self._made(progress, note, "unrecorded"), None
         try:
             progress.reply.write(f"\n\n{note}")
             await progress.reply.finish()
+            self._outbox.shown(progress.work.accepted, made.outcome)
         except StoppedByUserError as stopped:
             _log.info(TURN_FAILED, error=type(stopped).__name__, reason=str(stopped))
         except DeliveryError as undelivered:

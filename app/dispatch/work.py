@@ -70,15 +70,19 @@ class Heard:
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
         self.text = ""
+        self.is_closed = False
+        """Whether its end was asked for, whatever became of that."""
 
     def write(self, text: str) -> None:
         self._reply.write(text)
         self.text += text
 
     async def finish(self) -> None:
+        self.is_closed = True
         await self._reply.finish()
 
     async def abandon(self) -> None:
+        self.is_closed = True
         await self._reply.abandon()
 
 

@@ -2,19 +2,23 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
+from structlog.testing import capture_logs
 
 from app.background import Background
 from app.channel import Chat, IncomingMessage
 from app.dispatch import wording
 from app.dispatch.journal import Promise, Unfinished
 from app.dispatch.recovering import Recovering
-from app.errors import ChannelUnavailableError, DeliveryError, StateError
+from app.dispatch.surviving import TURN_CRASHED
+from app.errors import ChannelUnavailableError, DeliveryError, StateError, StoppedByUserError
+from app.sessions.busy import BusyInput
 from commands.registry import Registry
 from commands.spec import Caller, Command, Followup, Reply, Values
 from tests.dispatch_house import House
-from tests.fakes import EPOCH, FakeChat, FakeReply, access_of, message, until
+from tests.fakes import EPOCH, FakeChat, FakeReply, FakeStatus, access_of, message, until
 
 BUG = RuntimeError("a bug")
 SORRY = wording.apology(BUG, message().reference)
@@ -27,6 +31,13 @@ def again() -> Registry:
         return Reply({}, "Again:", then=Followup("which port?"))
 
     return Registry([Command("turn.again", "Answers again.", "help:read", "read", ask)], access_of())
+
+
+def pinging() -> Registry:
+    async def ping(_caller: Caller, _values: Values) -> Reply:
+        return Reply({}, "pong")
+
+    return Registry([Command("turn.ping", "Answers.", "help:read", "read", ping)], access_of())
 
 
 class Restart:
@@ -51,8 +62,12 @@ class Restart:
         await until(lambda: len(self.background) == 0)
 
 
-async def serve(house: House) -> None:
-    accepted = await house.dispatcher.accept(message())
+async def serve(house: House, text: str = "hello") -> None:
+    await serve_one(house, message(text))
+
+
+async def serve_one(house: House, said: IncomingMessage) -> None:
+    accepted = await house.dispatcher.accept(said)
     assert accepted is not None
     await house.dispatcher.surviving(accepted, house.chat, lambda: house.dispatcher.handle(accepted, house.chat))
 
@@ -127,3 +142,67 @@ async def test_an_answer_that_is_shown_again_after_a_restart_is_apologised_for_w
     await restart.run(promise="5433")
     assert restart.chat.said == [SORRY]
     assert restart.house.journal.outcomes == {1: "dismissed"}
+
+
+@pytest.mark.parametrize("bug", [BUG, TimeoutError("a bug")])
+@pytest.mark.parametrize(("said", "spoken"), [("which port?", []), ("!turn ping", ["pong"])])
+async def test_below_an_answer_that_is_shown_a_bug_is_told_nobody_but_the_log(
+    said: str, spoken: list[str], bug: Exception
+) -> None:
+    house = House(commands=pinging())
+    house.journal.broken_ends = bug
+    with capture_logs() as logs, suppress(type(bug)):
+        await serve(house, said)
+    assert house.chat.said == spoken
+    assert house.chat.answer.written == ("" if spoken else "Hello Alice.")
+    (told,) = [line for line in logs if line["event"] == TURN_CRASHED]
+    assert (told["reference"], told["exc_info"]) == (message().reference, bug)
+    assert house.journal.outcomes == {}, "the next process finds the answer and ends the message"
+
+
+async def test_a_bug_behind_the_end_of_an_answer_leaves_that_as_it_is() -> None:
+    class Buggy(FakeStatus):
+        async def clear(self) -> None:
+            raise BUG
+
+    house = House()
+    house.chat.card = Buggy()
+    await serve(house)
+    assert (house.chat.said, house.journal.outcomes) == ([], {1: "ran"})
+
+
+async def test_a_bug_behind_the_word_that_ends_a_stopped_answer_is_told_nobody() -> None:
+    house = House()
+    house.chat.finish_failure = StoppedByUserError()
+    house.journal.broken_ends = BUG
+    with suppress(RuntimeError):
+        await serve(house)
+    assert house.chat.said == [wording.STOPPED]
+
+
+async def test_a_bug_behind_an_answer_that_a_restart_has_shown_is_told_nobody() -> None:
+    restart = Restart(["unused"], FakeChat())
+    restart.house.journal.broken_ends = BUG
+    await restart.run(promise="5433")
+    assert (restart.chat.answer.written, restart.chat.said) == (wording.recovered("5433"), [])
+
+
+async def test_an_answer_that_a_bug_breaks_off_is_closed_where_it_stands() -> None:
+    house = House(["Hello ", BUG])
+    await serve(house)
+    assert (house.chat.answer.written, house.chat.answer.is_abandoned) == ("Hello ", True)
+    assert house.chat.said == [SORRY]
+
+
+async def test_a_message_that_goes_with_a_turn_that_a_bug_ends_ends_with_it() -> None:
+    gate = asyncio.Event()
+    house = House(["Hello ", gate, BUG], ["Now."], busy_input=BusyInput.INTERRUPT)
+    first, second, third = (message(f"{n}?", root="1.0", position=f"1.{n}", event=f"Ev{n}") for n in range(1, 4))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(serve_one(house, first))
+        await until(lambda: house.chat.answer.written == "Hello ")
+        house.provider.play([BUG])
+        group.create_task(serve_one(house, second))
+        group.create_task(serve_one(house, third))
+    assert house.chat.said.count(SORRY) == 1
+    assert house.journal.outcomes == {1: "interrupted", 2: "dismissed", 3: "carried"}
