@@ -72,10 +72,10 @@ def ranker_of(settings: Settings) -> Ranker:
 async def _opened(settings: Settings, clock: Clock, stack: AsyncExitStack) -> MemoryStore:
     try:
         choice = choose(wish_of(settings))
+        folder = settings.data_dir / "memory"
+        store = await open_store(choice, directory=folder, ranker=settings.memory.ranker, now=clock.now)
     except StoreRefusedError as fault:
         raise ConfigurationError(str(fault)) from fault
-    folder = settings.data_dir / "memory"
-    store = await open_store(choice, directory=folder, ranker=settings.memory.ranker, now=clock.now)
     stack.push_async_callback(store.aclose)
     if isinstance(store, LateStore):
         await stack.enter_async_context(beside(store.awaited(), name="memory_awaited"))
@@ -91,6 +91,7 @@ def wish_of(settings: Settings) -> StoreWish:
         worker_base_url=memory.worker.base_url,
         worker_token_env=memory.worker.token_env,
         worker_token=_revealed(memory.worker.token),
+        worker_ca_file=memory.worker.ca_file,
         postgres_url=_revealed(memory.postgres.url),
         max_records_per_scope=memory.max_records_per_scope,
     )

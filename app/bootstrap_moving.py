@@ -18,6 +18,7 @@ from memory.ranker import Ranker
 from memory.relevance import RelevanceRanker
 from memory.store import MemoryArchive
 from memory.stores.opening import StoreKind, StoreRefusedError, choose
+from memory.stores.remote_trust import Credentials, TrustRefusedError
 from memory.stores.sqlite import SqliteStore
 from memory.stores.sqlite_connections import SUFFIX
 
@@ -44,38 +45,43 @@ class OpenPostgres(Protocol):
 
 @asynccontextmanager
 async def open_archive(
-    address: Address, token: str | None, leave_aside: Callable[[str], None] | None = None
+    address: Address, credentials: Credentials | None, leave_aside: Callable[[str], None] | None = None
 ) -> AsyncGenerator[MemoryArchive]:
     """The store at ``address``, without a cap of its own, closed when the context ends.
 
-    ``token``: of a memory service. ``leave_aside`` is told of each file of a folder that is damaged, so that the others
-    can be named and counted. Raises ``StoreUnavailableError``.
+    ``credentials``: for a memory service. ``leave_aside`` is told of each file of a folder that is damaged, so that the
+    others can be named and counted. Raises ``StoreUnavailableError``, and ``ConfigurationError``.
     """
-    store = await _opened(address, token, leave_aside)
+    store = await _opened(address, credentials, leave_aside)
     try:
         yield store
     finally:
         await store.aclose()
 
 
-async def _opened(address: Address, token: str | None, leave_aside: Callable[[str], None] | None) -> ArchivedStore:
+async def _opened(
+    address: Address, credentials: Credentials | None, leave_aside: Callable[[str], None] | None
+) -> ArchivedStore:
     ranker, now = RelevanceRanker(), SystemClock().now
     match address:
         case Folder(path):
             return SqliteStore(path, ranker=ranker, now=now, cap=None, leave_aside=leave_aside)
         case Service(url):
-            return await _remote(url, token or "", now)
+            return await _remote(url, credentials or Credentials(""), now)
         case Database(url):
             open_postgres = await asyncio.to_thread(_postgres)
             return await open_postgres(url, ranker=ranker, now=now, cap=None)
 
 
-async def _remote(url: str, token: str, now: Callable[[], datetime]) -> ArchivedStore:
+async def _remote(url: str, credentials: Credentials, now: Callable[[], datetime]) -> ArchivedStore:
     """Imported in a thread: the client is large and reads the machine's certificates."""
     await asyncio.to_thread(import_module, "memory.stores.remote")
     from memory.stores.remote import open_remote
 
-    return await open_remote(url, token, ranker="relevance", now=now, cap=None)
+    try:
+        return await open_remote(url, credentials, ranker="relevance", now=now, cap=None)
+    except TrustRefusedError as fault:
+        raise ConfigurationError(str(fault)) from fault
 
 
 def _postgres() -> OpenPostgres:

@@ -58,7 +58,10 @@ async def _refused(reason: str) -> None:
 async def _ask_store(choice: Choice, settings: Settings) -> None:
     """For one record of the organisation: it takes the right address and the right token."""
     folder = settings.data_dir / "memory"
-    store = await open_store(choice, directory=folder, ranker=settings.memory.ranker, now=SystemClock().now)
+    try:
+        store = await open_store(choice, directory=folder, ranker=settings.memory.ranker, now=SystemClock().now)
+    except StoreRefusedError as fault:
+        raise StoreUnavailableError(str(fault)) from fault
     try:
         await store.list(scope_key(ScopeKind.ORG, organization_of(settings)), 1)
     finally:

@@ -14,6 +14,7 @@ from app.errors import ConfigurationError
 if TYPE_CHECKING:
     from config.settings import Settings
     from memory.addresses import Address
+    from memory.stores.remote_trust import Credentials
 
 _VERBS = ("copy", "backup")
 _HELP = """
@@ -62,9 +63,9 @@ def memory_commands(settings_of: SettingsOf) -> typer.Typer:
         """Copy everything from one memory store to another, and compare every record afterwards.
 
         An ADDRESS is a folder of scope files (a bot's <data_dir>/memory, or a backup), postgresql://… or https://… of
-        a memory service, whose token is MEMORY_TOKEN. What the target has already is not written again, so a copy
-        that was cut off goes on where it stood, and a second one brings what has changed since. What only the target
-        has is counted and stays. Stop whoever writes to the target.
+        a memory service, whose token is MEMORY_TOKEN and whose authority memory.worker.ca_file may name. What the
+        target has already is not written again, so a copy that was cut off goes on where it stood, and a second one
+        brings what has changed since. What only the target has is counted and stays. Stop whoever writes to the target.
 
         The exit status is 1 if the target has not all of the source, 2 if the copy could not be made.
         """
@@ -109,16 +110,17 @@ class _Lookup:
             self._found = self._settings_of(self._config, slack=False, bot=False, stream=sys.stderr)
         return self._found
 
-    def token(self, *addresses: "Address") -> str | None:
+    def credentials(self, *addresses: "Address") -> "Credentials | None":
         """What a memory service among ``addresses`` asks for. Raises ``ConfigurationError``."""
         from memory.addresses import Service
+        from memory.stores.remote_trust import Credentials
 
         if not any(isinstance(each, Service) for each in addresses):
             return None
         worker = self.settings().memory.worker
         if worker.token is None:
             raise ConfigurationError(f"{worker.token_env} is not set: it holds the token of the memory service")
-        return worker.token.get_secret_value()
+        return Credentials(worker.token.get_secret_value(), worker.ca_file)
 
 
 def _copy(source: str, target: str, lookup: _Lookup) -> int:
@@ -131,11 +133,11 @@ def _copy(source: str, target: str, lookup: _Lookup) -> int:
     ours, theirs = parsed(source), parsed(target)
     require_source(ours)
     require_apart(ours, theirs)
-    token = lookup.token(ours, theirs)
+    credentials = lookup.credentials(ours, theirs)
     require_target(theirs)
     typer.echo(f"from {ours} to {theirs}", err=True)
     with shown_on(sys.stderr) as watch:
-        copied, verified = asyncio.run(move(ours, theirs, token, watch))
+        copied, verified = asyncio.run(move(ours, theirs, credentials, watch))
     for line in lines_of(copied, verified):
         typer.echo(line)
     return 0 if verified.is_whole else _UNLIKE
@@ -154,9 +156,9 @@ def _backup(source: str | None, target: Path | None, lookup: _Lookup) -> int:
     parent = lookup.settings().data_dir / "backups" if target is None else target
     require_source(ours)
     require_outside(ours, parent)
-    token = lookup.token(ours)
+    credentials = lookup.credentials(ours)
     with shown_on(sys.stderr) as watch:
-        folder, held = back_up_all(ours, parent, token, watch, SystemClock().now())
+        folder, held = back_up_all(ours, parent, credentials, watch, SystemClock().now())
     for line in (folder, f"scopes: {held.scopes}", f"records: {by_status(held.records)}"):
         typer.echo(line)
     for fault in held.faults:

@@ -14,6 +14,7 @@ from memory.addresses import Address, Folder
 from memory.moving import Copied, copy
 from memory.store import StoreUnavailableError
 from memory.stores.backup_folder import new_folder
+from memory.stores.remote_trust import Credentials
 from memory.stores.sqlite_backup import Held, back_up, examine
 from memory.verification import Verified, verify
 from memory.walking import Trouble, Watch
@@ -23,12 +24,12 @@ ROUNDS = 3
 """How often a source that changes meanwhile is copied into a backup."""
 
 
-async def move(source: Address, target: Address, token: str | None, watch: Watch) -> Moved:
+async def move(source: Address, target: Address, credentials: Credentials | None, watch: Watch) -> Moved:
     """Copy, then compare; damaged files of a folder are troubles among others. Raises ``StoreUnavailableError``."""
     unread: list[str] = []
     async with AsyncExitStack() as stack:
-        ours = await stack.enter_async_context(open_archive(source, token, unread.append))
-        theirs = await stack.enter_async_context(open_archive(target, token, unread.append))
+        ours = await stack.enter_async_context(open_archive(source, credentials, unread.append))
+        theirs = await stack.enter_async_context(open_archive(target, credentials, unread.append))
         await theirs.scope_keys(1)  # Whether they answer at all, and to this token.
         await ours.scope_keys(1)
         try:
@@ -43,7 +44,9 @@ async def move(source: Address, target: Address, token: str | None, watch: Watch
     return copied, replace(verified, troubles=(*damaged, *verified.troubles))
 
 
-def back_up_all(source: Address, parent: Path, token: str | None, watch: Watch, now: datetime) -> tuple[Path, Held]:
+def back_up_all(
+    source: Address, parent: Path, credentials: Credentials | None, watch: Watch, now: datetime
+) -> tuple[Path, Held]:
     """A new folder below ``parent``, and what is in it; with faults it is not whole, and named so.
 
     Raises ``StoreUnavailableError`` and ``OSError``: then there is none.
@@ -52,7 +55,7 @@ def back_up_all(source: Address, parent: Path, token: str | None, watch: Watch, 
         if isinstance(source, Folder):
             held = back_up(source.path, folder.path, watch)
         else:
-            held = asyncio.run(_copied_into(folder.path, source, token, watch))
+            held = asyncio.run(_copied_into(folder.path, source, credentials, watch))
         return folder.finish(is_whole=not held.faults), held
 
 
@@ -66,7 +69,7 @@ async def repeated(moving: Callable[[], Awaitable[Moved]]) -> Moved:
     return copied, verified
 
 
-async def _copied_into(folder: Path, source: Address, token: str | None, watch: Watch) -> Held:
-    copied, verified = await repeated(partial(move, source, Folder(folder), token, watch))
+async def _copied_into(folder: Path, source: Address, credentials: Credentials | None, watch: Watch) -> Held:
+    copied, verified = await repeated(partial(move, source, Folder(folder), credentials, watch))
     held = await asyncio.to_thread(examine, folder, watch)
     return replace(held, faults=(*held.faults, *not_copied(copied, verified, held.records)))

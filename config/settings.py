@@ -113,6 +113,8 @@ class WorkerSettings(Section):
     """The variable that holds the bearer token."""
     token: SecretStr | None = None
     """What that variable holds, looked up while loading."""
+    ca_file: Path | None = None
+    """Certificates (PEM) of the authorities that may vouch for an https:// service; None: whom the machine trusts."""
 
 
 class PostgresSettings(Section):

@@ -17,6 +17,7 @@ from memory.store import MemoryStore, RankerName, StoreUnavailableError
 from memory.stores.inprocess import InProcessStore
 from memory.stores.late import KeepingStore, LateStore
 from memory.stores.null import NullStore
+from memory.stores.remote_trust import Credentials, TrustRefusedError
 from memory.stores.sqlite import SqliteStore
 
 
@@ -50,6 +51,7 @@ class StoreWish:
     worker_base_url: str | None = None
     worker_token_env: str = "MEMORY_TOKEN"  # noqa: S105 - the name of a variable
     worker_token: str | None = field(default=None, repr=False)
+    worker_ca_file: Path | None = None
     postgres_url: str | None = field(default=None, repr=False)
     max_records_per_scope: object = DEFAULT_SCOPE_CAP
 
@@ -63,7 +65,8 @@ class Choice:
     warnings: tuple[str, ...] = ()
     address: str = field(default="", repr=False)
     """Of the database or the service."""
-    token: str = field(default="", repr=False)
+    credentials: Credentials | None = None
+    """Of the service."""
 
 
 def choose(wish: StoreWish) -> Choice:
@@ -83,7 +86,8 @@ def choose(wish: StoreWish) -> Choice:
             warnings = (*_missing(wish), *cap_warnings)
             if not wish.worker_base_url or not wish.worker_token:
                 return Choice(StoreKind.SQLITE, cap, warnings)
-            return Choice(StoreKind.REMOTE, cap, warnings, _service(wish.worker_base_url), wish.worker_token)
+            credentials = Credentials(wish.worker_token, wish.worker_ca_file)
+            return Choice(StoreKind.REMOTE, cap, warnings, _service(wish.worker_base_url), credentials)
         case _:
             raise StoreRefusedError("memory.store must be auto, inprocess, sqlite, remote or postgres")
 
@@ -102,7 +106,7 @@ async def open_store(
     """The chosen store, to be closed by the caller; one that keeps files keeps them in ``directory``.
 
     A database that does not answer becomes a ``LateStore``, which goes on trying; a remote service is first asked
-    when there is something to ask.
+    when there is something to ask. Raises ``StoreRefusedError``.
     """
     match choice.kind:
         case StoreKind.NULL:
@@ -141,7 +145,12 @@ async def _open_remote(choice: Choice, ranker: RankerName, now: Callable[[], dat
     await asyncio.to_thread(import_module, "memory.stores.remote")
     from memory.stores.remote import open_remote
 
-    return await open_remote(choice.address, choice.token, ranker=ranker, now=now, cap=choice.cap)
+    try:
+        return await open_remote(
+            choice.address, choice.credentials or Credentials(""), ranker=ranker, now=now, cap=choice.cap
+        )
+    except TrustRefusedError as fault:
+        raise StoreRefusedError(str(fault)) from fault
 
 
 def _missing(wish: StoreWish) -> tuple[str, ...]:

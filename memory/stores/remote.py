@@ -18,6 +18,7 @@ from memory.stores import remote_archive
 from memory.stores.remote_calls import Call, Service
 from memory.stores.remote_faults import ScopeFaultError, ServiceRestingError
 from memory.stores.remote_questions import is_id, key_of, listing, search, text_of
+from memory.stores.remote_trust import Credentials
 from memory.text import forget_words
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -194,10 +195,14 @@ class RemoteStore:
 
 
 async def open_remote(
-    base_url: str, token: str, *, ranker: RankerName, now: Callable[[], datetime], cap: int | None
+    base_url: str, credentials: Credentials, *, ranker: RankerName, now: Callable[[], datetime], cap: int | None
 ) -> RemoteStore:
-    """Over the service at ``base_url``, which is first asked when there is something to ask."""
-    return RemoteStore(Service(base_url, token), ranker=ranker, now=now, cap=cap)
+    """Over the service at ``base_url``, which is first asked when there is something to ask.
+
+    Raises ``TrustRefusedError``.
+    """
+    trust = await asyncio.to_thread(credentials.trust)
+    return RemoteStore(Service(base_url, credentials.token, trust=trust), ranker=ranker, now=now, cap=cap)
 
 
 def _records(scope_key: str, route: str, answer: Mapping[str, Any]) -> list[MemoryRecord]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -62,12 +63,13 @@ class Service:
         base_url: str,
         token: str,
         *,
+        trust: ssl.SSLContext | None = None,
         patience: Patience = DEFAULT_PATIENCE,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Belongs to the running loop. Trusts whom the machine trusts."""
+        """Belongs to the running loop. Without ``trust`` it trusts whom the machine trusts."""
         self._base_url = base_url.rstrip("/")
-        self._session = _session(token)
+        self._session = _session(token, trust)
         self._guard = Guard(monotonic)
         self._patience = patience
 
@@ -164,6 +166,8 @@ async def _deadline(within_s: float) -> AsyncGenerator[asyncio.Timeout]:
             yield deadline
     except TimeoutError as exc:
         raise ServiceSilentError(f"the memory service did not answer within {within_s:g} s") from exc
+    except aiohttp.ClientConnectorCertificateError as exc:
+        raise ServiceFaultError(f"the memory service's certificate is not trusted{_why(exc)}") from exc
     except aiohttp.ClientError as exc:
         raise ServiceFaultError(f"the memory service cannot be reached: {type(exc).__name__}") from exc
 
@@ -181,10 +185,10 @@ async def _lines(response: aiohttp.ClientResponse, most: int, on_part: Callable[
     return whole[:most]
 
 
-def _session(token: str) -> aiohttp.ClientSession:
+def _session(token: str, trust: ssl.SSLContext | None) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
-            limit=CONNECTIONS, keepalive_timeout=IDLE_S, resolver=aiohttp.ThreadedResolver()
+            limit=CONNECTIONS, keepalive_timeout=IDLE_S, resolver=aiohttp.ThreadedResolver(), ssl=trust or True
         ),
         headers={
             "Authorization": f"Bearer {token}",
@@ -197,6 +201,12 @@ def _session(token: str) -> aiohttp.ClientSession:
         auto_decompress=False,
         trust_env=False,
     )
+
+
+def _why(fault: aiohttp.ClientConnectorCertificateError) -> str:
+    """With what to do where nobody is known who could vouch for it; a wrong name or an old date tells by itself."""
+    told = getattr(fault.certificate_error, "verify_message", "")
+    return f" ({told}); memory.worker.ca_file names the authority" if told else ""
 
 
 def _is_success(status: int) -> bool:

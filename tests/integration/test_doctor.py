@@ -247,6 +247,11 @@ async def test_what_memory_is_warned_of_is_told_before_it_is_asked(slack: SmallS
             "reached",
         ),
         (
+            {"worker": WorkerSettings(base_url="https://c", token=SecretStr(TOKEN), ca_file=Path("/no/such.pem"))},
+            "memory service",
+            r"memory\.worker\.ca_file: /no/such\.pem",
+        ),
+        (
             {"store": "postgres", "postgres": PostgresSettings(url=SecretStr(f"postgresql://a:{TOKEN}@127.0.0.1:1/m"))},
             "memory database",
             "127.0.0.1",

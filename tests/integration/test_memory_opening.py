@@ -36,6 +36,10 @@ def settings_with(folder: Path, **memory: object) -> Settings:
     return BASE.model_copy(update={"data_dir": folder, "memory": changed})
 
 
+def vouched_by(file: str) -> WorkerSettings:
+    return WorkerSettings(base_url="https://memory.example", token=SecretStr(TOKEN), ca_file=Path(file))
+
+
 @pytest.mark.parametrize(
     ("memory", "kind"),
     [
@@ -74,6 +78,8 @@ async def test_a_cap_that_cannot_be_used_is_told_and_replaced(tmp_path: Path, ca
     [
         ({"store": "postgres"}, r"memory\.postgres\.url"),
         ({"worker": WorkerSettings(base_url="https://a:b@c", token=SecretStr("t"))}, r"memory\.worker\.base_url"),
+        ({"worker": vouched_by("/no/such/file.pem")}, r"memory\.worker\.ca_file: /no/such/file\.pem: No such file"),
+        ({"worker": vouched_by(__file__)}, r"memory\.worker\.ca_file: .* holds no certificate in PEM"),
         ({"embedding": "nobody/x"}, "nobody"),
         ({"embedding": "local/no-such-folder"}, "no-such-folder"),
     ],

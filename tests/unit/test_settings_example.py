@@ -19,6 +19,7 @@ EXAMPLES_ONLY = {
     "memory.model",
     "memory.postgres.url",
     "memory.worker.base_url",
+    "memory.worker.ca_file",
     "access.admins",
     "state.url",
     "slack.bot_token",

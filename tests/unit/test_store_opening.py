@@ -10,6 +10,7 @@ from memory.stores.inprocess import InProcessStore
 from memory.stores.null import NullStore
 from memory.stores.opening import Choice, StoreKind, StoreRefusedError, StoreWish, choose, open_store, scope_cap
 from memory.stores.remote import RemoteStore
+from memory.stores.remote_trust import Credentials
 from memory.stores.sqlite import SqliteStore
 from tests.memory_records import EPOCH, ORG, fact, files_under
 from tests.memory_servers import answer, scripted
@@ -36,7 +37,7 @@ def test_a_worker_with_its_bearer_is_the_remote_store(store: str) -> None:
     """Criterion: worker + bearer → WorkerMemoryStore."""
     wish = StoreWish(enabled=True, store=store, worker_base_url=f"{WORKER}/", worker_token=TOKEN, postgres_url=URL)
     choice = choose(wish)
-    assert choice == Choice(StoreKind.REMOTE, address=WORKER, token=TOKEN)
+    assert choice == Choice(StoreKind.REMOTE, address=WORKER, credentials=Credentials(TOKEN))
     assert not any(secret in f"{wish}{choice}" for secret in (TOKEN, PASSWORD))
 
 
@@ -128,7 +129,7 @@ async def test_the_chosen_store_is_opened_with_its_cap(tmp_path: Path, kind: Sto
 
 async def test_the_remote_store_sends_its_cap_and_its_bearer(tmp_path: Path) -> None:
     async with scripted(answer({"ok": True, "inserted": 1})) as remote:
-        choice = Choice(StoreKind.REMOTE, cap=7, address=remote.service.base_url, token=TOKEN)
+        choice = Choice(StoreKind.REMOTE, cap=7, address=remote.service.base_url, credentials=Credentials(TOKEN))
         store = await opened(choice, tmp_path)
         assert isinstance(store, RemoteStore)
         assert await store.write(ORG, [fact("one")]) == WriteCounts(inserted=1)
