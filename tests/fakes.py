@@ -248,9 +248,7 @@ class FakeJournal:
         self.ending: asyncio.Event | None = None
         self.unreadable: Exception | None = None
 
-    async def accept(
-        self, message: IncomingMessage, key: SessionKey, address: str | None, stands_at: MessageId | None = None
-    ) -> Accepted | None:
+    async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
         names = {f"{message.event_id}{message.part}", f"{message.channel_id}|{message.position}{message.part}"}
         if names & self._names:
             return None
@@ -282,6 +280,10 @@ class FakeJournal:
             raise self.broken_promises
         self.promised[accepted.id] = text
         self.outcomes |= {each.id: "carried" for each in carried}
+
+    async def lead_on(self, accepted: Accepted, text: str, then: IncomingMessage) -> Accepted | None:
+        await self.promise(accepted, text)
+        return await self.accept(then, accepted.session_key, accepted.address)
 
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
         self._check()

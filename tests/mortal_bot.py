@@ -19,7 +19,7 @@ from app.bootstrap import build
 from app.bootstrap_state import open_state
 from app.channel import IncomingMessage
 from app.clock import SystemClock
-from app.dispatch.journal import Accepted, Boot, Journal, MessageId, TurnRecord, Unfinished
+from app.dispatch.journal import Accepted, Boot, Journal, TurnRecord, Unfinished
 from app.logs import configure
 from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
@@ -48,11 +48,9 @@ class MortalJournal:
         self._journal = journal
         self._fate = fate
 
-    async def accept(
-        self, message: IncomingMessage, key: SessionKey, address: str | None, stands_at: MessageId | None = None
-    ) -> Accepted | None:
+    async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
         self._fate.at("before accept")
-        accepted = await self._journal.accept(message, key, address, stands_at)
+        accepted = await self._journal.accept(message, key, address)
         self._fate.at("after accept")
         return accepted
 
@@ -79,6 +77,12 @@ class MortalJournal:
         self._fate.at("before promise")
         await self._journal.promise(accepted, text, record, carried)
         self._fate.at("after promise")
+
+    async def lead_on(self, accepted: Accepted, text: str, then: IncomingMessage) -> Accepted | None:
+        self._fate.at("before promise")
+        followed = await self._journal.lead_on(accepted, text, then)
+        self._fate.at("after promise")
+        return followed
 
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
         self._fate.at("before end")

@@ -13,7 +13,7 @@ from app.dispatch.directives import Refused as NotUnderstood
 from app.dispatch.directives import directives
 from app.dispatch.entrance import Entrance
 from app.dispatch.fitting import Fitting
-from app.dispatch.journal import Accepted, MessageId, Promise
+from app.dispatch.journal import Accepted, Promise
 from app.dispatch.outbox import Outbox
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.redelivery import Redelivery
@@ -58,16 +58,13 @@ class Dispatcher:
         """How many have a turn under way or waiting."""
         return len(self.lines)
 
-    async def accept(
-        self, message: IncomingMessage, address: str | None = None, stands_at: MessageId | None = None
-    ) -> Accepted | None:
+    async def accept(self, message: IncomingMessage, address: str | None = None) -> Accepted | None:
         """Claim the message before the platform is acknowledged; ``None`` for one that was claimed before.
 
-        ``address``: from which the conversation is found again in another process; ``stands_at``: the message whose
-        place in line it has. Raises ``StateError``.
+        ``address``: from which the conversation is found again in another process. Raises ``StateError``.
         """
         with self._entrance.arriving():
-            return await self._ports.journal.accept(message, self._ports.keying.key(message), address, stands_at)
+            return await self._ports.journal.accept(message, self._ports.keying.key(message), address)
 
     async def dismiss(self, accepted: Accepted) -> None:
         """End a message whose author was told already that there will be no answer."""
@@ -169,23 +166,19 @@ class Dispatcher:
             await self._ports.journal.begin_command(work.accepted)
             result = await self._ports.commands.run_text(recognised, caller_of(work.message))
             then = None if result.reply is None else result.reply.then
-            # Accepted before the command has its end, so that what it asks for cannot be lost in between.
-            followed = None if then is None else await self._followed(work, then)
-            try:
+            if then is None:
                 return await self.outbox.say(work, result.text, "command")
+            followed = await self.outbox.lead_on(work, result.text, following(work.message, then))
+            try:
+                return await self.outbox.deliver(work, result.text, "command")
             finally:
                 # Whatever became of the command's own answer: nobody else in this process goes on with it.
                 if followed is not None:
-                    self._follow(followed, ticket)
+                    self._follow(Work(followed, work.chat.also(FOLLOWING)), ticket)
                     ticket = None
         finally:
             if ticket is not None:
                 self.lines.leave(ticket)
-
-    async def _followed(self, work: Work, then: Followup) -> Work | None:
-        message, address = following(work.message, then), work.accepted.address
-        accepted = await self.accept(message, address, stands_at=work.accepted.id)
-        return None if accepted is None else Work(accepted, work.chat.also(FOLLOWING))
 
     def _follow(self, work: Work, ticket: Ticket[Work] | None) -> None:
         async def see_to() -> None:

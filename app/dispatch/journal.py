@@ -79,14 +79,11 @@ class Journal(Protocol):
     Every call returns once what it says has reached the disk, and raises ``StateError``'s tree when it has not.
     """
 
-    async def accept(
-        self, message: IncomingMessage, key: SessionKey, address: str | None, stands_at: MessageId | None = None
-    ) -> Accepted | None:
+    async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
         """Claim the message; ``None`` when it was claimed before.
 
         One message has two names: its delivery's event id, and its place (workspace, channel, position, part),
-        because a mention arrives as two events. Returns before the platform is acknowledged. With ``stands_at`` it is
-        found by another process where that message stands, before all that was accepted after it.
+        because a mention arrives as two events. Returns before the platform is acknowledged.
         """
         ...
 
@@ -108,6 +105,14 @@ class Journal(Protocol):
         self, accepted: Accepted, text: str, record: TurnRecord | None = None, carried: Sequence[Accepted] = ()
     ) -> None:
         """The answer is made; from now on it is delivered rather than made again. ``carried`` messages end with it."""
+        ...
+
+    async def lead_on(self, accepted: Accepted, text: str, then: IncomingMessage) -> Accepted | None:
+        """Promise ``text``, a command's answer, and accept ``then``, which the command has answered, in one step.
+
+        Another process finds ``then`` where the command stands, before all that was accepted after that. ``None``, and
+        the promise alone, when it was claimed before.
+        """
         ...
 
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import structlog
 
 from app.background import Spawn
-from app.channel import Chat, Remains
+from app.channel import Chat, IncomingMessage, Remains
 from app.dispatch import wording
 from app.dispatch.journal import Accepted, Journal, MessageId, Promise, TurnRecord
 from app.dispatch.redelivery import Redelivery
@@ -57,6 +57,18 @@ class Outbox:
     ) -> Outcome:
         """One whole text, and with it the message's end, and that of the ``carried`` ones it answers, too."""
         await self._journal.promise(work.accepted, text, record, carried)
+        return await self.deliver(work, text, outcome, record)
+
+    async def lead_on(self, work: Work, text: str, then: IncomingMessage) -> Accepted | None:
+        """Promise a command's answer, which is to be delivered, with what the command has answered after it.
+
+        In one step, for each without the other would be wrong: what the command asks for is lost, or it is called cut
+        off and given again although it took effect.
+        """
+        return await self._journal.lead_on(work.accepted, text, then)
+
+    async def deliver(self, work: Work, text: str, outcome: str, record: TurnRecord | None = None) -> Outcome:
+        """Show what was promised whole, and end the message with it."""
         try:
             await self.chat(work).say(text)
         except DeliveryError as fault:

@@ -7,10 +7,11 @@ import structlog
 
 from app.channel import IncomingMessage
 from app.clock import Clock
-from app.dispatch.journal import Accepted, Boot, MessageId, TurnRecord, Unfinished
+from app.dispatch.journal import Accepted, Boot, TurnRecord, Unfinished
 from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
-from app.state import boot_rows, delivery_rows, message_rows, turn_steps
+from app.state import boot_rows, message_rows, turn_steps
+from app.state.delivery_rows import Delivery
 from app.state.engine import Database
 from app.state.session_steps import Arrival, Moment
 from app.state.sessions import eight_hex_digits
@@ -27,11 +28,9 @@ class StateJournal:
         self._database = database
         self._clock = clock
 
-    async def accept(
-        self, message: IncomingMessage, key: SessionKey, address: str | None, stands_at: MessageId | None = None
-    ) -> Accepted | None:
+    async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
         now = self._clock.now()
-        claim = message_rows.Claim(message, key, address, now, stands_at)
+        claim = message_rows.Claim(message, key, address, now)
         claimed = await self._database.write(lambda connection: message_rows.claim(connection, claim))
         return None if claimed is None else Accepted(claimed, message, key, now, address)
 
@@ -56,10 +55,16 @@ class StateJournal:
     async def promise(
         self, accepted: Accepted, text: str, record: TurnRecord | None = None, carried: Sequence[Accepted] = ()
     ) -> None:
-        now = self._clock.now()
-        delivery = delivery_rows.Delivery(delivery_id(accepted, text), accepted.id, accepted.session_key, text, record)
+        now, delivery = self._clock.now(), _delivery(accepted, text, record)
         others = [each.id for each in carried]
         await self._database.write(lambda connection: turn_steps.promise(connection, delivery, others, now))
+
+    async def lead_on(self, accepted: Accepted, text: str, then: IncomingMessage) -> Accepted | None:
+        now, key, address = self._clock.now(), accepted.session_key, accepted.address
+        claim = message_rows.Claim(then, key, address, now, stands_at=accepted.id)
+        delivery = _delivery(accepted, text, None)
+        claimed = await self._database.write(lambda connection: turn_steps.lead_on(connection, delivery, claim))
+        return None if claimed is None else Accepted(claimed, then, key, now, address)
 
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
         now = self._clock.now()
@@ -88,6 +93,10 @@ class StateJournal:
         """Forget what ended long ago; how many messages."""
         now = self._clock.now()
         return await self._database.write(lambda connection: message_rows.prune(connection, now))
+
+
+def _delivery(accepted: Accepted, text: str, record: TurnRecord | None) -> Delivery:
+    return Delivery(delivery_id(accepted, text), accepted.id, accepted.session_key, text, record)
 
 
 def delivery_id(accepted: Accepted, text: str) -> str:

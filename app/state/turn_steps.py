@@ -12,6 +12,7 @@ from app.sessions import lifecycle
 from app.sessions.entry import SessionEntry, Tokens
 from app.state import delivery_rows, entry_rows, message_rows, reflection_rows, run_rows, session_steps, transcript_rows
 from app.state.delivery_rows import Delivery
+from app.state.message_rows import Claim
 from app.state.session_steps import Arrival, Moment
 
 
@@ -28,6 +29,12 @@ def promise(connection: Connection, delivery: Delivery, carried: Sequence[Messag
     delivery_rows.owe(connection, delivery, now)
     for each in carried:
         message_rows.end(connection, each, "carried", now)
+
+
+def lead_on(connection: Connection, delivery: Delivery, then: Claim) -> MessageId | None:
+    """A command's answer is owed, and what it has answered is a message of its own."""
+    delivery_rows.owe(connection, delivery, then.accepted_at)
+    return message_rows.claim(connection, then)
 
 
 def end(connection: Connection, accepted: Accepted, outcome: str, record: TurnRecord | None, now: datetime) -> None:

@@ -111,12 +111,15 @@ async def test_unfinished_messages_are_found_whole_and_in_their_order(house: Hou
     assert not any(each.is_command or each.promise for each in found)
 
 
-async def test_what_was_accepted_in_the_place_of_another_message_is_found_there(house: House) -> None:
+async def test_what_a_command_has_answered_is_found_in_its_place_with_the_answer_of_the_command(house: House) -> None:
     command = await house.accept(message("!queue x", event="Ev1", position="1.1"))
     later = await house.accept(message(event="Ev2", position="1.2"))
     said = replace(command.message, text="x", part="+")
-    asked = await house.journal.accept(said, KEYING.key(said), "here", command.id)
+    asked = await house.journal.lead_on(command, "In line.", said)
     assert asked is not None
+    owed, *_ = await house.journal.unfinished()
+    assert (owed.accepted, owed.promise and owed.promise.text) == (command, "In line.")
+    assert await house.journal.lead_on(command, "In line.", said) is None
     await house.journal.end(command, "command")
     assert [each.accepted for each in await house.journal.unfinished()] == [asked, later]
 

@@ -143,6 +143,23 @@ async def test_a_command_that_was_cut_off_is_told_of_and_never_given_twice(playg
         assert bot.provider.requests == []
 
 
+@pytest.mark.parametrize("step", ["before promise", "after promise"])
+async def test_what_a_command_has_answered_is_answered_or_the_command_is_told_of_and_never_both(
+    playground: Playground, step: str
+) -> None:
+    settings = settings_of(playground, "socket")
+    assert settings.state.url is not None
+    async with mortal_bot(playground, settings.state.url.get_secret_value(), step) as process:
+        root = playground.people.say(ALICE, GENERAL, f"{MENTION} session queue which port?")
+        await ended(process)
+    async with running(playground, settings, ScriptedProvider([*PIECES])) as bot:
+        is_kept = step == "after promise"
+        await bot.rest(lambda: len(bot.answers(root)) == 1 + is_kept)
+        assert ("In line" in bot.text(root), bot.text(root).count(WHOLE)) == (is_kept, int(is_kept))
+        assert ("Look whether it took effect" in bot.text(root)) is not is_kept
+        assert len(bot.provider.requests) == int(is_kept)
+
+
 async def test_a_message_that_ends_the_process_three_times_is_given_up_and_its_session_starts_anew(
     playground: Playground,
 ) -> None:

@@ -97,16 +97,22 @@ async def test_an_apology_for_records_that_cannot_be_used_is_the_last_that_is_tr
     assert house.journal.outcomes == {}
 
 
-async def test_what_a_command_asks_for_is_answered_although_its_own_answer_cannot_be_written_down() -> None:
-    gate = asyncio.Event()
-    house = House(["5433", gate], commands=again())
-    house.journal.broken_promises = StateError("disk full")
-    with pytest.raises(StateError):
-        await house.handle(message("!turn again"))
-    await until(lambda: house.chat.answer.written == "5433")
-    house.journal.broken_promises = None
-    gate.set()
+async def test_what_a_command_asks_for_is_not_answered_when_its_own_answer_cannot_be_written_down() -> None:
+    """Both are written in one step: its author hears that nothing came of it, and nothing does."""
+    house = House(["never asked"], commands=again())
+    house.journal.broken_promises = fault = StateError("disk full")
+    await serve(house, "!turn again")
+    assert house.chat.said == [wording.apology(fault, message().reference)]
+    assert (house.provider.requests, house.journal.outcomes) == ([], {1: "dismissed"})
+    assert house.dispatcher.conversations == 0
+
+
+async def test_what_a_command_asks_for_is_answered_although_its_own_answer_cannot_be_shown() -> None:
+    house = House(["5433"], commands=again())
+    house.chat.unspeakable = DeliveryError("is_archived")
+    assert await house.handle(message("!turn again")) == "undelivered"
     await until(lambda: house.journal.outcomes == {2: "ran"})
+    assert house.chat.answer.written == "5433"
 
 
 async def test_what_a_command_asks_for_is_apologised_for_when_it_fails() -> None:
