@@ -61,11 +61,15 @@ def organization_of(settings: Settings) -> str:
     return settings.organization
 
 
+def unopened_registry() -> Registry:
+    """Every command over nothing: what they are called, and what they say about themselves."""
+    nobody = TableAuthority("nobody", Grants(), people=Strangers(), places=Elsewhere())
+    return Registry(builtin_commands(None, "nobody", nobody, TerminalStatus(Settings())), nobody)
+
+
 def groups() -> frozenset[str]:
     """First words of every command; nothing is opened for them."""
-    nobody = TableAuthority("nobody", Grants(), people=Strangers(), places=Elsewhere())
-    commands = builtin_commands(None, "nobody", nobody, TerminalStatus(Settings()))
-    return frozenset(command.group for command in commands if Surface.CLI in command.surfaces)
+    return frozenset(command.group for command in unopened_registry().commands(Surface.CLI))
 
 
 class Strangers:

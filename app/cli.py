@@ -6,6 +6,7 @@ import json
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -77,11 +78,19 @@ def _carry_out(arguments: Sequence[str]) -> object:
 
 
 def _run_registered(config: Path | None, words: Sequence[str]) -> int:
+    """Help needs neither settings nor what the commands work with."""
+    from app.bootstrap_commands import unopened_registry
     from app.bootstrap_console import open_registry
-    from app.cli_commands import Streams, run_command
+    from app.cli_commands import Streams, run_command, without_json
+    from app.logs import configure
 
-    settings = _settings(config, stream=sys.stderr, slack=False)
-    status = asyncio.run(run_command(words, lambda: open_registry(settings), Streams(sys.stdout, sys.stderr)))
+    registry, tokens = unopened_registry(), without_json(words)[0]
+    if registry.asks_for_help(tokens):
+        configure("auto", "warning", stream=sys.stderr)
+        opened = nullcontext(registry)
+    else:
+        opened = open_registry(_settings(config, stream=sys.stderr, slack=False))
+    status = asyncio.run(run_command(words, lambda: opened, Streams(sys.stdout, sys.stderr)))
     typer.echo(help_beside(words), nl=False)
     return status
 

@@ -123,6 +123,14 @@ class Registry:
         """Words of a shell, already split: ``["memory", "list", "--limit", "5"]``. None at all ask for help."""
         return await self._run(tuple(tokens[:2]), list(tokens[2:]), caller)
 
+    def asks_for_help(self, tokens: Sequence[str]) -> bool:
+        """Whether ``run_tokens`` would only explain: the answer is the same whatever the commands work with."""
+        group, verb = _group_and_verb(tokens[:2])
+        command = self._by_id.get(f"{group}.{verb}")
+        if command is not None:
+            return command.id == self._help.id or wants_help(tokens[2:])
+        return _topic(group, verb, list(tokens[2:])) is not None
+
     async def run_values(self, command_id: str, values: Mapping[str, object], caller: Caller) -> Result:
         """A JSON object: names in camelCase, numbers and booleans also as text."""
         return await self._invoke(command_id, caller, lambda command: from_fields(command, values))
@@ -144,13 +152,10 @@ class Registry:
         return Recognised(("help", verb), tail) if f"help.{verb}" in self._chat_ids else None
 
     async def _run(self, words: tuple[str, ...], tail: str | list[str], caller: Caller) -> Result:
-        group, verb = (*(word.lower() for word in words), "", "")[:2]
-        if f"{group}.{verb}" in self._by_id:
-            return await self._invoke(f"{group}.{verb}", caller, lambda command: _parsed(command, tail))
-        if group in _HELP_WORDS or not group:
-            return await self._explain(_topic(verb, tail), caller)
-        if verb in _HELP_WORDS or not (verb or tail):
-            return await self._explain([group], caller)
+        group, verb = _group_and_verb(words)
+        topic = None if f"{group}.{verb}" in self._by_id else _topic(group, verb, tail)
+        if topic is not None:
+            return await self._explain(topic, caller)
         return await self._invoke(f"{group}.{verb}", caller, lambda command: _parsed(command, tail))
 
     async def _explain(self, topic: Sequence[str], caller: Caller) -> Result:
@@ -178,10 +183,17 @@ def _shorts(commands: Iterable[Command], groups: frozenset[str]) -> dict[str, Co
     return shorts
 
 
-def _topic(verb: str, tail: str | list[str]) -> list[str]:
-    """What ``help memory list`` asks about."""
-    words = [verb, *(tail.split() if isinstance(tail, str) else tail)]
-    return [word for word in words if word and word.lower() not in HELP_WORDS]
+def _group_and_verb(words: Sequence[str]) -> tuple[str, str]:
+    group, verb = (*(word.lower() for word in words), "", "")[:2]
+    return group, verb
+
+
+def _topic(group: str, verb: str, tail: str | list[str]) -> list[str] | None:
+    """What ``help memory list`` and ``memory help`` ask about; ``None`` for what asks for no help."""
+    if group in _HELP_WORDS or not group:
+        words = [verb, *(tail.split() if isinstance(tail, str) else tail)]
+        return [word for word in words if word and word.lower() not in HELP_WORDS]
+    return [group] if verb in _HELP_WORDS or not (verb or tail) else None
 
 
 def _parsed(command: Command, tail: str | list[str]) -> Values | None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, chdir
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.bootstrap_commands import groups
+from app.cli import invoke
 from app.cli_commands import Streams, after_config, run_command, without_json
 from app.clock import SystemClock
 from commands.registry import Registry
@@ -113,6 +114,39 @@ async def test_help_is_there_at_every_level(arguments: Sequence[str]) -> None:
     done = await ran(Kept(), *arguments)
     assert (done.status, done.err) == (0, "")
     assert "echo show" in done.out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("help", "`memory list`"),
+        ("help memory forget", "Usage: `memory forget <id>`"),
+        ("help show memory", "`memory forget`"),
+        ("memory", "memory backup"),
+        ("memory help", "memory copy"),
+        ("memory --help", "memory copy"),
+        ("memory -h", "`memory list`"),
+        ("memory list --limit 5 --help", "Usage: `memory list"),
+        ("session help --json", '"session.list"'),
+    ],
+)
+def test_help_needs_no_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, told: str) -> None:
+    (tmp_path / "switchboard.yaml").write_text("organization: [", encoding="utf-8")
+    with chdir(tmp_path):
+        status = invoke(line.split())
+    said = capsys.readouterr()
+    assert (status, said.err) == (0, "")
+    assert told in said.out
+    assert [each.name for each in tmp_path.iterdir()] == ["switchboard.yaml"]
+
+
+@pytest.mark.parametrize("line", ["memory list", "memory list -- --help", "memory list help", "status show"])
+def test_what_is_no_help_needs_its_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str) -> None:
+    with chdir(tmp_path):
+        status = invoke(line.split())
+    said = capsys.readouterr()
+    assert (status, said.out) == (2, "")
+    assert "organization: is required" in said.err
 
 
 def test_json_behind_the_end_of_options_is_a_word() -> None:
