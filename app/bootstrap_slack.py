@@ -28,6 +28,7 @@ from app.slack.chat import Workspace
 from app.slack.identity import identify
 from app.slack.listeners import Listeners
 from app.slack.membership import SlackPeople
+from app.slack.messages import Messages
 from app.slack.names import Names
 from app.slack.routes import slack_routes
 from app.slack.slash import Slash
@@ -94,7 +95,8 @@ def application_of(
     slash = Slash(registry, background.spawn, side.places)
     bolt = bolt_app(
         side.workspace.identity,
-        Listeners(side.workspace, dispatcher, background, slash=slash, undo=undo, places=side.places),
+        Messages(side.workspace, dispatcher, background, side.places),
+        Listeners(side.workspace, dispatcher, slash=slash, undo=undo),
         bot_token=revealed(slack.bot_token) or "",
         signing_secret=revealed(slack.signing_secret) if is_posted_to else None,
     )

@@ -10,6 +10,7 @@ from app.slack.bolt import bolt_app
 from app.slack.calls import SlackCalls, web_client
 from app.slack.chat import Workspace
 from app.slack.listeners import Listeners
+from app.slack.messages import Messages
 from app.slack.names import Names
 from app.slack.payloads import Identity
 from tests.fakes import OneModel, ScriptedProvider, ports_of
@@ -23,5 +24,5 @@ def unconnected_bolt(signing_secret: str | None = None) -> AsyncApp:
     clock, background = SystemClock(), Background()
     workspace = Workspace(calls, Names(calls, clock), IDENTITY, clock, background.spawn, 50)
     dispatcher = Dispatcher(ports_of(OneModel(ScriptedProvider(["Hello."])), clock), Limits(1.0, 1))
-    listeners = Listeners(workspace, dispatcher, background)
-    return bolt_app(IDENTITY, listeners, bot_token="xoxb-x", signing_secret=signing_secret)
+    messages, listeners = Messages(workspace, dispatcher, background), Listeners(workspace, dispatcher)
+    return bolt_app(IDENTITY, messages, listeners, bot_token="xoxb-x", signing_secret=signing_secret)

@@ -7,11 +7,14 @@ from slack_bolt.authorization import AuthorizeResult
 
 from app.slack.calls import web_client
 from app.slack.listeners import Listeners
+from app.slack.messages import Messages
 from app.slack.payloads import Identity
 
 
-def bolt_app(identity: Identity, listeners: Listeners, *, bot_token: str, signing_secret: str | None) -> AsyncApp:
-    """An app that accepts one workspace's events and hands them to ``listeners``.
+def bolt_app(
+    identity: Identity, messages: Messages, listeners: Listeners, *, bot_token: str, signing_secret: str | None
+) -> AsyncApp:
+    """An app that accepts one workspace's events: ``messages`` takes what people say, ``listeners`` the rest.
 
     Its own ``authorize`` answers from the identity that is already known, so no event costs an auth.test, and
     ``SLACK_CLIENT_ID`` and ``SLACK_CLIENT_SECRET`` in the environment, with which Bolt switches OAuth on by itself,
@@ -33,6 +36,7 @@ def bolt_app(identity: Identity, listeners: Listeners, *, bot_token: str, signin
     app = AsyncApp(
         name="switchboard",
         client=web_client(None, api_url="https://slack.com/api/", token=None),
+        before_authorize=messages,
         authorize=authorize,
         signing_secret=signing_secret,
         request_verification_enabled=signing_secret is not None,

@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.channel import IncomingFile
 
 Json = Mapping[str, Any]
+
+MESSAGE_EVENTS = frozenset({"message", "app_mention"})
+"""Events that tell what somebody said; a mention in a channel comes as both."""
 
 
 class MalformedEventError(ValueError):
@@ -109,6 +112,16 @@ class _Envelope(BaseModel):
     event_id: str = Field(min_length=1)
     team_id: str | None = None
     event: dict[str, Any]
+
+
+def is_message(body: Json) -> bool:
+    """Whether it is an event callback with a ``message`` or ``app_mention`` event inside."""
+    event: object = body.get("event")
+    return (
+        body.get("type") == "event_callback"
+        and isinstance(event, Mapping)
+        and cast("Json", event).get("type") in MESSAGE_EVENTS
+    )
 
 
 def message_event(body: Json) -> SlackMessage:

@@ -7,7 +7,7 @@ import structlog
 
 from app.playground.server import Playground
 from app.slack.calls import SlackCalls, web_client
-from app.slack.listeners import EVENT_MALFORMED
+from app.slack.messages import EVENT_MALFORMED
 from tests.e2e.conftest import ALICE, BOB, BOT, DEPLOYS, GENERAL, LEADS, MENTION, Bot, running, settings_of
 from tests.fakes import ScriptedProvider
 

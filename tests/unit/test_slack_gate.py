@@ -6,7 +6,7 @@ import pytest
 
 from app.channel import Address, Visibility
 from app.slack.gate import Considered, Ignored, belongs_to_channel, decide, visibility
-from app.slack.payloads import Identity, MalformedEventError, message_event, stop_event
+from app.slack.payloads import Identity, MalformedEventError, is_message, message_event, stop_event
 
 ME = Identity("UBOT", "BBOT", "T1")
 
@@ -90,6 +90,22 @@ def test_nothing_is_answered_before_the_bot_knows_who_it_is() -> None:
 )
 def test_who_can_see_a_channel(event: dict[str, Any], expected: Visibility) -> None:
     assert visibility(message_event(body(**event))) == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({"type": "event_callback", "event": {"type": "message"}}, True),
+        ({"type": "event_callback", "event": {"type": "app_mention"}}, True),
+        ({"type": "event_callback", "event": {"type": "app_home_opened"}}, False),
+        ({"type": "event_callback", "event": "message"}, False),
+        ({"type": "event_callback"}, False),
+        ({"type": "block_actions", "event": {"type": "message"}}, False),
+        ({}, False),
+    ],
+)
+def test_messages_are_told_from_everything_else_that_slack_sends(payload: dict[str, Any], expected: bool) -> None:
+    assert is_message(payload) is expected
 
 
 @pytest.mark.parametrize(

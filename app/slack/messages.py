@@ -1,0 +1,164 @@
+"""What people say to the bot, in one place for Socket Mode and HTTP: gate, claim, acknowledge, hand over."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import structlog
+from slack_bolt import BoltResponse
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+from app.access.actor import Places
+from app.background import Background
+from app.channel import (
+    Address,
+    ChannelId,
+    Chat,
+    EventId,
+    IncomingMessage,
+    Reference,
+    ThreadKey,
+    UserId,
+    Visibility,
+    WorkspaceId,
+)
+from app.dispatch.dispatcher import Dispatcher
+from app.dispatch.journal import Accepted
+from app.dispatch.surviving import apologise
+from app.errors import StateError
+from app.slack import gate
+from app.slack.addresses import address_of
+from app.slack.chat import Workspace, slack_chat
+from app.slack.format import to_plain, without_mention
+from app.slack.payloads import Json, MalformedEventError, SlackMessage, is_message, message_event
+
+EVENT_MALFORMED = "event_malformed"
+EVENT_IGNORED = "event_ignored"
+MESSAGE_NOT_ACCEPTED = "message_not_accepted"
+
+APOLOGIES = 500
+"""Messages that could not be accepted, remembered so that each is told of once."""
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class Messages(AsyncMiddleware):
+    """Takes messages out of Bolt's chain as soon as it knows that a request is Slack's.
+
+    Nothing of what Bolt prepares for listeners (a client, the authorization, arguments by name) is needed for them,
+    and for most of what is said in a workspace it would be all the work there is.
+    """
+
+    def __init__(
+        self, workspace: Workspace, dispatcher: Dispatcher, background: Background, places: Places | None = None
+    ) -> None:
+        self._workspace = workspace
+        self._dispatcher = dispatcher
+        self._background = background
+        self._places = places
+        self._apologised: deque[tuple[str, str]] = deque(maxlen=APOLOGIES)
+
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,
+        next: Callable[[], Awaitable[Any]],  # noqa: A002 - Bolt passes by name
+    ) -> BoltResponse:
+        """A message is acknowledged with ``resp`` and goes no further down the chain."""
+        if is_message(req.body):
+            await self.take(req.body)
+        else:
+            await next()
+        return resp
+
+    async def take(self, body: Json) -> None:
+        """Returns when the message may be acknowledged: what is not claimed by then may be delivered again."""
+        meant = self._meant(body)
+        accepted = None if meant is None else await self._accepted(*meant)
+        if accepted is not None:
+            self._background.spawn(self._serve(*accepted), name="turn")
+
+    def _meant(self, body: Json) -> tuple[SlackMessage, gate.Considered] | None:
+        try:
+            message = message_event(body)
+        except MalformedEventError as fault:
+            _log.warning(EVENT_MALFORMED, fields=str(fault), reference=new_reference())
+            return None
+        decision = gate.decide(message, self._workspace.identity)
+        if isinstance(decision, gate.Ignored):
+            _log.debug(EVENT_IGNORED, reason=decision.value)
+            return None
+        return message, decision
+
+    def _incoming(self, message: SlackMessage, considered: gate.Considered, *, in_channel: bool) -> IncomingMessage:
+        return IncomingMessage(
+            event_id=EventId(f"slack:{message.event_id}"),
+            workspace_id=WorkspaceId(f"slack:{message.team_id}"),
+            channel_id=ChannelId(f"slack:{message.channel}"),
+            user_id=UserId(f"slack:{message.user}"),
+            thread_key=channel_key(message.channel) if in_channel else thread_key(message.channel, message.root_ts),
+            position=message.ts,
+            text=to_plain(without_mention(message.text, self._workspace.identity.user_id)),
+            visibility=gate.visibility(message),
+            address=considered.address,
+            starts_thread=not message.is_reply and not in_channel,
+            sent_at=message.sent_at,
+            received_at=self._workspace.clock.now(),
+            reference=new_reference(),
+            files=message.files,
+        )
+
+    async def _accepted(self, message: SlackMessage, considered: gate.Considered) -> "tuple[Accepted, Chat] | None":
+        in_channel = gate.belongs_to_channel(message, reply_in_thread=self._workspace.reply_in_thread)
+        incoming = self._incoming(message, considered, in_channel=in_channel)
+        chat = slack_chat(self._workspace, message, in_channel=in_channel)
+        try:
+            accepted = await self._dispatcher.accept(incoming, address_of(message))
+        except StateError as fault:
+            # Delivering it again would help nobody while the records are unusable; the person can.
+            _log.error(MESSAGE_NOT_ACCEPTED, error=type(fault).__name__, reference=incoming.reference)
+            if considered.address is not Address.FOLLOW_UP and self._is_first(message):
+                self._background.spawn(apologise(chat, incoming, fault), name="apology")
+            return None
+        if accepted is None:
+            return None
+        if (message.channel, message.ts) in self._apologised:
+            # The other event of the same message found the records usable again, but its author was sent away by then.
+            await self._dispatcher.dismiss(accepted)
+            return None
+        return accepted, chat
+
+    def _is_first(self, message: SlackMessage) -> bool:
+        """A mention comes as two events, and without records only this process can tell."""
+        place = (message.channel, message.ts)
+        is_first = place not in self._apologised
+        self._apologised.append(place)
+        return is_first
+
+    async def _serve(self, accepted: Accepted, chat: Chat) -> None:
+        dispatcher = self._dispatcher
+        await dispatcher.surviving(accepted, chat, lambda: dispatcher.handle(accepted, chat, self._stamped))
+
+    async def _stamped(self, message: IncomingMessage) -> IncomingMessage:
+        """With who can see the channel, where the event did not say it: a mention carries no kind of channel."""
+        if message.visibility is not Visibility.UNKNOWN or self._places is None:
+            return message
+        facts = await self._places.facts(message.channel_id)
+        return replace(message, visibility=facts.visibility)
+
+
+def thread_key(channel: str, root_ts: str) -> ThreadKey:
+    return ThreadKey(f"slack:{channel}:{root_ts}")
+
+
+def channel_key(channel: str) -> ThreadKey:
+    """Of the conversation at the top of the channel."""
+    return ThreadKey(f"slack:{channel}")
+
+
+def new_reference() -> Reference:
+    return Reference(uuid4().hex[:8])
