@@ -104,7 +104,7 @@ def test_who_can_see_a_channel(event: dict[str, Any], expected: Visibility) -> N
         ({}, False),
     ],
 )
-def test_messages_are_told_from_everything_else_that_slack_sends(payload: dict[str, Any], expected: bool) -> None:
+def test_messages_are_told_from_everything_else_that_slack_sends(payload: dict[str, Any], *, expected: bool) -> None:
     assert is_message(payload) is expected
 
 
