@@ -50,7 +50,7 @@ class Dispatcher:
         self._arrivals = Arrivals()
         self.lines = ports.lines
         self.redelivery = Redelivery(ports.clock, ports.spawn)
-        self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn)
+        self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn, ports.clock)
         self._turns = Turns(ports, limits, self._entrance, self.outbox, fitting)
 
     @property

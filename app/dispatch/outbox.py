@@ -8,6 +8,7 @@ import structlog
 
 from app.background import Spawn
 from app.channel import Chat, IncomingMessage, Remains
+from app.clock import Clock
 from app.dispatch import wording
 from app.dispatch.journal import Accepted, Journal, MessageId, Promise, TurnRecord
 from app.dispatch.redelivery import Redelivery
@@ -16,6 +17,11 @@ from app.dispatch.work import Made, Outcome, Work
 from app.errors import ChannelUnavailableError, DeliveryError, StateError
 
 DELIVERY_FAILED = "delivery_failed"
+PROMISE_UNWRITTEN = "promise_unwritten"
+
+PROMISE_AGAIN_S = (0.2, 1.0)
+"""Before a promise is made again that could not be written: a connection that broke, or a moment's lock, costs no turn
+its place in the records. Somebody waits for the end of the answer meanwhile."""
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -23,8 +29,9 @@ _log = structlog.stdlib.get_logger(__name__)
 class Outbox:
     """What goes through it ends in one visible answer, whatever ends the process in between."""
 
-    def __init__(self, journal: Journal, redelivery: Redelivery, spawn: Spawn) -> None:
+    def __init__(self, journal: Journal, redelivery: Redelivery, spawn: Spawn, clock: Clock) -> None:
         self._journal = journal
+        self._clock = clock
         self._redelivery = redelivery
         self._spawn = spawn
         self._watched: dict[MessageId, list[str]] = {}
@@ -56,8 +63,20 @@ class Outbox:
         carried: Sequence[Accepted] = (),
     ) -> Outcome:
         """One whole text, and with it the message's end, and that of the ``carried`` ones it answers, too."""
-        await self._journal.promise(work.accepted, text, record, carried)
+        await self.promise(work.accepted, text, record, carried)
         return await self.deliver(work, text, outcome, record)
+
+    async def promise(
+        self, accepted: Accepted, text: str, record: TurnRecord | None = None, carried: Sequence[Accepted] = ()
+    ) -> None:
+        """As the journal does it; promising again adds nothing. Raises ``StateError`` when none of them was written."""
+        for pause_s in PROMISE_AGAIN_S:
+            try:
+                return await self._journal.promise(accepted, text, record, carried)
+            except StateError as fault:
+                _log.warning(PROMISE_UNWRITTEN, error=type(fault).__name__, reason=str(fault))
+            await self._clock.sleep(pause_s)
+        return await self._journal.promise(accepted, text, record, carried)
 
     async def lead_on(self, work: Work, text: str, then: IncomingMessage) -> Accepted | None:
         """Promise a command's answer, which is to be delivered, with what the command has answered after it.

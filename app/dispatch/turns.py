@@ -178,11 +178,11 @@ class Turns:
 
     async def _finish(self, progress: Progress, note: str, outcome: str) -> Outcome:
         """Promise what was written with ``note`` behind it, see it shown, and keep the turn."""
-        work, reply, journal = progress.work, progress.reply, self._ports.journal
+        work, reply = progress.work, progress.reply
         text = f"{reply.text}{note}".strip("\n")
         record = self._record(progress, outcome)
         progress.made = Made(text, outcome, record)
-        await journal.promise(work.accepted, text, record, _carried(progress))
+        await self._outbox.promise(work.accepted, text, record, _carried(progress))
         try:
             if note:
                 reply.write(note)

@@ -10,6 +10,7 @@ from app.channel import Chat, IncomingMessage, Remains
 from app.dispatch import wording
 from app.dispatch.dispatcher import Dispatcher
 from app.dispatch.journal import Accepted, TurnRecord
+from app.dispatch.outbox import PROMISE_AGAIN_S
 from app.dispatch.ports import Limits
 from app.dispatch.recovering import Recovering
 from app.dispatch.work import Made, Work
@@ -29,12 +30,14 @@ __all__ = ["database", "migrated_url", "state_backend"]
 FIRST = message("first?", root="1.0", position="1.1", event="Ev1")
 SECOND = message("second?", root="1.0", position="1.2", event="Ev2")
 WHOLE = Remains(("1.15",), is_whole=True)
+FOR_GOOD = " for good"
 
 
 class FailingJournal(StateJournal):
-    """One step fails once, before or after it has reached the disk."""
+    """One step fails, before or after it has reached the disk: once, or for good."""
 
     fault = ""
+    times = 1
 
     async def promise(
         self, accepted: Accepted, text: str, record: TurnRecord | None = None, carried: Sequence[Accepted] = ()
@@ -55,9 +58,14 @@ class FailingJournal(StateJournal):
         return attempts
 
     def _at(self, step: str) -> None:
-        if step == self.fault:
-            self.fault = ""
+        if step == self.fault and self.times:
+            self.times -= 1
             raise StateError("disk full")
+
+    def fail(self, fault: str) -> None:
+        """``fault``: a step, and “for good” behind it if that lasts as long as anybody tries it in a row."""
+        self.fault = fault.removesuffix(FOR_GOOD)
+        self.times = 1 + len(PROMISE_AGAIN_S) if fault.endswith(FOR_GOOD) else 1
 
 
 @dataclass(slots=True)
@@ -103,19 +111,26 @@ class Process:
 
 
 UNTOLD = ("ran", "one")
-"""The answer is promised, so nothing is lost that anybody would have to be told of."""
+"""The answer is promised in the end, so nothing is lost that anybody would have to be told of."""
 TOLD = ("unrecorded", f"one\n\n{wording.UNRECORDED}")
 
 
 @pytest.mark.parametrize(
     ("fault", "ending"),
-    [("before promise", TOLD), ("after promise", TOLD), ("before end", UNTOLD), ("after end", UNTOLD)],
+    [
+        ("before promise", UNTOLD),
+        ("before promise for good", TOLD),
+        ("after promise", UNTOLD),
+        ("after promise for good", TOLD),
+        ("before end", UNTOLD),
+        ("after end", UNTOLD),
+    ],
 )
 async def test_a_turn_that_could_not_be_written_is_kept_once_before_the_next_one(
     database: Database, fault: str, ending: tuple[str, str]
 ) -> None:
     process = Process(database)
-    process.journal.fault = fault
+    process.journal.fail(fault)
     outcome = await process.answer(FIRST)
     assert (outcome, process.chats["1.1"].answer.written) == ending
     assert await process.answer(SECOND) == "ran"
@@ -127,12 +142,14 @@ async def test_a_turn_that_could_not_be_written_is_kept_once_before_the_next_one
     assert later.provider.requests == []
 
 
-@pytest.mark.parametrize(("fault", "ending"), [("after promise", TOLD), ("before end", UNTOLD), ("after end", UNTOLD)])
+@pytest.mark.parametrize(
+    ("fault", "ending"), [("after promise for good", TOLD), ("before end", UNTOLD), ("after end", UNTOLD)]
+)
 async def test_a_turn_that_was_promised_and_could_not_be_ended_is_kept_once_by_the_next_process(
     database: Database, fault: str, ending: tuple[str, str]
 ) -> None:
     process = Process(database)
-    process.journal.fault = fault
+    process.journal.fail(fault)
     outcome = await process.answer(FIRST)
     assert (outcome, process.chats["1.1"].answer.written) == ending
     later = Process(database, chats={"1.1": FakeChat(left=WHOLE)})
@@ -147,7 +164,7 @@ async def test_what_is_taken_back_after_it_could_not_be_ended_does_not_come_back
     database: Database, fault: str
 ) -> None:
     process = Process(database)
-    process.journal.fault = fault
+    process.journal.fail(fault)
     await process.answer(FIRST)
     await process.answer(SECOND)
     store = store_over(database, process.clock)
@@ -163,7 +180,7 @@ async def test_an_answer_that_could_neither_be_shown_nor_written_is_kept_once_an
     database: Database, fault: str
 ) -> None:
     process = Process(database)
-    process.journal.fault = fault
+    process.journal.fail(fault)
     process.chats["1.1"] = FakeChat(finish_failure=DeliveryError("is_archived"))
     assert await process.answer(FIRST) == "unrecorded"
     assert await process.answer(SECOND) == "ran"
@@ -175,12 +192,12 @@ async def test_an_answer_that_could_neither_be_shown_nor_written_is_kept_once_an
     assert later.provider.requests == []
 
 
-@pytest.mark.parametrize("fault", ["before promise", "after promise", "before end", "after end"])
+@pytest.mark.parametrize("fault", ["before promise for good", "after promise for good", "before end", "after end"])
 async def test_what_could_not_be_written_is_written_when_the_process_ends_and_once(
     database: Database, fault: str
 ) -> None:
     process = Process(database)
-    process.journal.fault = fault
+    process.journal.fail(fault)
     await process.answer(FIRST)
     unwritten = process.dispatcher.outbox.unwritten
     assert (len(unwritten), await unwritten.write(), await unwritten.write()) == (1, 0, 0)
@@ -202,7 +219,7 @@ async def test_an_answer_that_its_reader_stopped_is_closed_by_the_next_turn_and_
     database: Database,
 ) -> None:
     process = Process(database)
-    process.journal.fault = "before end"
+    process.journal.fail("before end")
     process.chats["1.1"] = FakeChat(finish_failure=StoppedByUserError())
     assert await process.answer(FIRST) == "stopped"
     assert process.chats["1.1"].said == [wording.STOPPED]
