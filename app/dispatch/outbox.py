@@ -15,9 +15,11 @@ from app.dispatch.redelivery import Redelivery
 from app.dispatch.unwritten import Unwritten
 from app.dispatch.work import Made, Outcome, Work
 from app.errors import ChannelUnavailableError, DeliveryError, StateError
+from app.sessions.restart import KEPT
 
 DELIVERY_FAILED = "delivery_failed"
 PROMISE_UNWRITTEN = "promise_unwritten"
+ABANDONED = "abandoned"
 
 PROMISE_AGAIN_S = (0.2, 1.0)
 """Before a promise is made again that could not be written: a connection that broke, or a moment's lock, costs no turn
@@ -138,9 +140,12 @@ class Outbox:
         return None
 
     async def owe(self, work: Work, text: str, record: TurnRecord | None, fault: Exception) -> Outcome:
-        """What was promised could not be shown; it is tried again, at last by the next process."""
+        """What was promised could not be shown; it is tried again while it helps anybody, by the next process too."""
         _log.error(DELIVERY_FAILED, reason=str(fault))
         attempts = await self._journal.undelivered(work.accepted, record)
+        if self._clock.now() - work.accepted.accepted_at > KEPT:
+            await self.end(work.accepted, ABANDONED)
+            return Outcome(ABANDONED)
         promise = Promise(text, None, attempts, work.accepted.accepted_at)
         self._redelivery.later(attempts, lambda: self.again(work, promise))
         return Outcome("undelivered")
@@ -181,7 +186,7 @@ class Outbox:
 
     async def _show(self, work: Work, left: Remains, text: str) -> None:
         reply = work.chat.reusing(left.positions).noting(self._noting(work.accepted)).reply()
-        reply.write(wording.recovered(text))
+        reply.write(wording.recovered(text) if work.is_left_over else wording.late(text))
         await reply.finish()
 
     def _noting(self, accepted: Accepted) -> Callable[[str], None]:

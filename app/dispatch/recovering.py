@@ -12,6 +12,7 @@ from app.clock import Clock
 from app.dispatch import wording
 from app.dispatch.dispatcher import NOT_MEANT, Dispatcher
 from app.dispatch.journal import Accepted, Journal, Unfinished
+from app.dispatch.outbox import ABANDONED
 from app.dispatch.work import Work
 from app.errors import ChannelUnavailableError, StateError
 from app.sessions.restart import Abandon, AfterRestart, Left, Redeliver, Resume, Tell, after_restart, is_looping
@@ -97,13 +98,13 @@ class Recovering:
             age=self._clock.now() - accepted.accepted_at,
             begins=found.begins,
             is_command=found.is_command,
-            deliveries=None if found.promise is None else found.promise.attempts,
+            is_promised=found.promise is not None,
             is_reachable=chat is not None,
         )
         decision = after_restart(left, self._freshness_s)
         if chat is None or isinstance(decision, Abandon):
             _log.warning(MESSAGE_ABANDONED, reference=accepted.message.reference, begins=found.begins)
-            await self._dispatcher.outbox.end(accepted, "abandoned")
+            await self._dispatcher.outbox.end(accepted, ABANDONED)
             return None
         return _Case(found, decision, Work(accepted, chat, is_left_over=True))
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from app.background import Spawn, beside
 from app.clock import Clock
-from app.sessions.restart import DELIVERIES_MOST
 
-PAUSES_S = (30.0, 120.0)
-"""After the first failure and after the second; what fails then is left to the next start of the process."""
+PAUSES_S = (30.0, 120.0, 600.0, 3600.0)
+"""After the first failure, the second and so on, the last one for ever: a platform may be away for hours."""
 
 Attempt = Callable[[], Coroutine[Any, Any, object]]
 
@@ -37,9 +36,8 @@ class Redelivery:
         return len(self._owed)
 
     def later(self, attempts: int, attempt: Attempt) -> None:
-        """Call ``attempt`` after the pause that ``attempts`` so far ask for, or never."""
-        if attempts < DELIVERIES_MOST:
-            self.after(PAUSES_S[min(attempts, len(PAUSES_S)) - 1], attempt)
+        """Call ``attempt`` after the pause that ``attempts`` so far ask for."""
+        self.after(PAUSES_S[min(attempts, len(PAUSES_S)) - 1], attempt)
 
     def after(self, pause_s: float, attempt: Attempt) -> None:
         self._owed.append(_Owed(self._clock.monotonic() + pause_s, attempt))

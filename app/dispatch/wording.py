@@ -30,6 +30,7 @@ CLEARED = "_Not answered: this conversation was started anew._"
 UNRECORDED = "_I could not write this conversation down; I may not remember it after a restart._"
 UNFINISHED = "_I am being restarted and will finish this answer in a moment._"
 RECOVERED = "_Recovered after a restart:_"
+LATE = "_Late, because I could not show it before:_"
 BARE_MENTION = "(mentions you without a question: look at the thread and help)"
 
 _UNEXPECTED = "Something went wrong on my side, and I could not answer. Please try again."
@@ -88,6 +89,10 @@ def line_full(count: int) -> str:
 
 def recovered(text: str) -> str:
     return f"{RECOVERED}\n\n{text}"
+
+
+def late(text: str) -> str:
+    return f"{LATE}\n\n{text}"
 
 
 _GIVEN_UP = {

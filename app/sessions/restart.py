@@ -7,7 +7,6 @@ from enum import StrEnum
 
 BEGINS_MOST = 3
 """A message whose turn was begun so often, and ended the process each time, is not tried again."""
-DELIVERIES_MOST = 3
 KEPT = timedelta(hours=24)
 """What waited or was owed for longer helps nobody any more."""
 LOOP_STARTS = 3
@@ -22,8 +21,8 @@ class Left:
     begins: int
     """How often work on it was begun."""
     is_command: bool
-    deliveries: int | None
-    """How often its answer, which is made, was tried to be delivered; ``None`` while there is no answer."""
+    is_promised: bool
+    """Whether its answer is made, and may not have been shown."""
     is_reachable: bool
     """Whether its conversation outlived the process."""
 
@@ -71,8 +70,8 @@ def after_restart(left: Left, freshness_s: float) -> AfterRestart:
     """What becomes of one message (session lifecycle, section 7)."""
     if not left.is_reachable:
         return Abandon()
-    if left.deliveries is not None:
-        return Redeliver() if left.deliveries < DELIVERIES_MOST and left.age <= KEPT else Abandon()
+    if left.is_promised:
+        return Redeliver() if left.age <= KEPT else Abandon()
     if left.begins == 0:
         return Run() if left.age <= KEPT else Tell(GivenUp.STALE)
     if left.is_command:

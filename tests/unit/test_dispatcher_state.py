@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -13,10 +14,11 @@ from app.dispatch.redelivery import PAUSES_S
 from app.dispatch.work import Work
 from app.errors import ChannelUnavailableError, DeliveryError, ModelKeyError, StateError, StoppedByUserError
 from app.sessions.errors import TranscriptUnreadableError
+from app.sessions.restart import KEPT
 from app.sessions.transcript import Kind
 from commands.preferences import Layer, Name, Slot
 from tests.dispatch_house import House
-from tests.fakes import message, until
+from tests.fakes import FakeChat, FakeReply, ManualClock, message, until
 
 
 async def test_the_answer_is_promised_before_it_is_finished_and_kept_after() -> None:
@@ -69,7 +71,47 @@ async def test_a_reply_that_cannot_be_shown_stays_owed_and_is_tried_again_in_its
     rounds.cancel()
     assert house.clock.slept[0] == PAUSES_S[0]
     assert house.chat.reused == ("1.5",)
-    assert house.chat.answer.written.endswith(wording.recovered("Hello Alice."))
+    assert house.chat.answer.written.endswith(wording.late("Hello Alice."))
+
+
+class Away(FakeChat):
+    """A platform that takes no answer until ``back_s``."""
+
+    clock: ManualClock
+    back_s: float
+
+    def reply(self) -> FakeReply:
+        self.finish_failure = DeliveryError("unreachable") if self.clock.elapsed_s < self.back_s else None
+        return super().reply()
+
+
+def away(house: House, back_s: float) -> Away:
+    chat = house.chat = Away()
+    chat.clock, chat.back_s = house.clock, back_s
+    return chat
+
+
+async def test_an_answer_is_shown_when_the_platform_takes_it_again_however_long_that_took() -> None:
+    house = House()
+    chat = away(house, 20 * 3600.0)
+    assert await house.handle(message()) == "undelivered"
+    rounds = asyncio.create_task(house.dispatcher.redelivery.run())
+    await until(lambda: house.journal.outcomes == {1: "redelivered"})
+    rounds.cancel()
+    assert chat.answer.written.endswith(wording.late("Hello Alice."))
+    assert house.clock.slept[:5] == [*PAUSES_S, PAUSES_S[-1]]
+    assert len(house.clock.slept) < 30, "a platform that is away is not asked all the time"
+
+
+async def test_an_answer_that_nobody_could_be_shown_for_a_day_is_given_up() -> None:
+    house = House()
+    away(house, 48 * 3600.0)
+    await house.handle(message())
+    rounds = asyncio.create_task(house.dispatcher.redelivery.run())
+    await until(lambda: house.journal.outcomes == {1: "abandoned"})
+    rounds.cancel()
+    assert len(house.dispatcher.redelivery) == 0
+    assert timedelta(seconds=house.clock.elapsed_s) > KEPT
 
 
 async def test_an_answer_that_is_whole_in_the_thread_is_not_shown_again() -> None:

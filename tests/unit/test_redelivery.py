@@ -3,7 +3,7 @@
 import asyncio
 
 from app.background import Background
-from app.dispatch.redelivery import Redelivery
+from app.dispatch.redelivery import PAUSES_S, Redelivery
 from app.errors import StateError
 from tests.fakes import ManualClock, until
 
@@ -18,7 +18,7 @@ class HeldClock(ManualClock):
             await asyncio.sleep(0)
 
 
-async def test_redeliveries_come_in_the_order_they_are_due_and_end_after_the_last_attempt() -> None:
+async def test_redeliveries_come_in_the_order_they_are_due_and_the_later_the_more_often_they_failed() -> None:
     clock, made = ManualClock(), list[str]()
     redelivery = Redelivery(clock, Background().spawn)
 
@@ -27,14 +27,15 @@ async def test_redeliveries_come_in_the_order_they_are_due_and_end_after_the_las
 
     redelivery.later(2, lambda: attempt("late"))
     redelivery.later(1, lambda: attempt("soon"))
-    redelivery.later(3, lambda: attempt("never"))
-    assert len(redelivery) == 2
+    redelivery.later(99, lambda: attempt("at last"))
+    assert len(redelivery) == 3
     rounds = asyncio.create_task(redelivery.run())
-    await until(lambda: len(made) == 2)
-    redelivery.after(5.0, lambda: attempt("more"))
     await until(lambda: len(made) == 3)
+    redelivery.after(5.0, lambda: attempt("more"))
+    await until(lambda: len(made) == 4)
     rounds.cancel()
-    assert made == ["soon", "late", "more"]
+    assert made == ["soon", "late", "at last", "more"]
+    assert clock.elapsed_s == PAUSES_S[-1] + 5.0
 
 
 async def test_an_attempt_that_fails_or_hangs_holds_up_no_other_one() -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from app.dispatch import wording
 from app.sessions.restart import (
     BEGINS_MOST,
-    DELIVERIES_MOST,
     KEPT,
     Abandon,
     AfterRestart,
@@ -31,12 +30,12 @@ NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 def left(
     age: timedelta = SOON,
     begins: int = 1,
-    deliveries: int | None = None,
     *,
     is_command: bool = False,
+    is_promised: bool = False,
     is_reachable: bool = True,
 ) -> Left:
-    return Left(age, begins, is_command=is_command, deliveries=deliveries, is_reachable=is_reachable)
+    return Left(age, begins, is_command=is_command, is_promised=is_promised, is_reachable=is_reachable)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +50,11 @@ def left(
         (left(LATE), Tell(GivenUp.STALE)),
         (left(timedelta(seconds=FRESH_S)), Resume()),
         (left(is_command=True), Tell(GivenUp.COMMAND)),
-        (left(deliveries=0), Redeliver()),
-        (left(LATE, deliveries=DELIVERIES_MOST - 1), Redeliver()),
-        (left(deliveries=DELIVERIES_MOST), Abandon()),
-        (left(TOO_LATE, deliveries=0), Abandon()),
-        (left(is_command=True, deliveries=0), Redeliver()),
+        (left(is_promised=True), Redeliver()),
+        (left(LATE, is_promised=True), Redeliver()),
+        (left(KEPT, begins=BEGINS_MOST, is_promised=True), Redeliver()),
+        (left(TOO_LATE, is_promised=True), Abandon()),
+        (left(is_command=True, is_promised=True), Redeliver()),
         (left(is_reachable=False), Abandon()),
         (left(begins=0, is_reachable=False), Abandon()),
     ],
@@ -70,13 +69,13 @@ def test_what_becomes_of_a_message_depends_on_how_far_it_came(found: Left, decis
         age=st.timedeltas(timedelta(0), KEPT * 3),
         begins=st.integers(0, 10),
         is_command=st.booleans(),
-        deliveries=st.none() | st.integers(0, 5),
+        is_promised=st.booleans(),
         is_reachable=st.booleans(),
     )
 )
 def test_an_answer_that_was_made_is_never_made_again_and_a_command_never_given_again(found: Left) -> None:
     decision = after_restart(found, FRESH_S)
-    if found.deliveries is not None or (found.is_command and found.begins):
+    if found.is_promised or (found.is_command and found.begins):
         assert not isinstance(decision, Run | Resume)
 
 

@@ -194,7 +194,8 @@ async def test_an_answer_that_is_owed_waits_for_records_that_cannot_be_read_and_
     accepted = await house.dispatcher.accept(message())
     assert accepted is not None
     house.journal.broken = FULL
-    work, promise = Work(accepted, chat), Promise("Hello", None, 0, accepted.accepted_at)
+    work = Work(accepted, chat, is_left_over=True)
+    promise = Promise("Hello", None, 0, accepted.accepted_at)
     await house.dispatcher.surviving(accepted, chat, lambda: house.dispatcher.redeliver(work, promise))
     assert (chat.said, chat.answer.written, house.journal.outcomes) == ([], "", {})
     house.journal.broken = None
