@@ -120,7 +120,6 @@ deliveries = Table(
     Column("turn", Text),  # what is committed with it, as JSON
     Column("state", Text, nullable=False),  # pending, delivered
     Column("attempts", Integer, nullable=False, default=0),
-    Column("next_at", Instant),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
     Index(None, "state", "created_at"),

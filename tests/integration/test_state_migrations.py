@@ -22,6 +22,8 @@ from app.state.tables import metadata
 from tests.state_databases import disposing
 
 FULL_TEXT = ("transcript_fts", "ix_transcript_content_words")
+GIVEN_UP = {"deliveries": frozenset({"next_at"})}
+"""Columns of earlier versions in which nothing was kept."""
 
 
 @pytest.fixture
@@ -65,7 +67,11 @@ def test_what_an_earlier_version_holds_is_kept(engine: Engine, version: str) -> 
         assert differences(connection) == []
     for table, rows in before.items():
         for row, kept in zip(rows, after[table], strict=True):
-            assert row.items() <= kept.items(), table
+            assert _without(GIVEN_UP.get(table, frozenset()), row).items() <= kept.items(), table
+
+
+def _without(names: frozenset[str], row: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in row.items() if name not in names}
 
 
 def test_starters_at_the_same_time_do_not_get_in_each_others_way(engine: Engine) -> None:
