@@ -1,22 +1,18 @@
 """How much of what is asked each record of a pool covers, by itself and through what stands beside it."""
 
-import math
 from collections.abc import Sequence
 
-from memory.pool import Layout, Pool
+from memory.layout import Layout
+from memory.pool import Pool
+from memory.reach import Reach
 
 ADJACENT, SECOND, SAME_THREAD = 1 / 2, 1 / 4, 1 / 8
 """What a term counts that only a record nearby in the same conversation has: half for each step away."""
-COMMON_SHARE = 1 / 8
-"""A term that more of the pool has tells nothing about a neighbourhood."""
-SMALLEST_POOL = 100
-"""Smaller pools count as this large: in them the rarest words look common. It keeps scores of scopes comparable."""
+_BITS = 8
+"""Of a byte: so many terms are laid over each other."""
 
-
-def term_weight(holders: int, records: int) -> float:
-    """Inverse document frequency as in BM25, above 0: what ``holders`` of ``records`` have."""
-    size = max(records, SMALLEST_POOL)
-    return math.log1p((size - holders + 0.5) / (holders + 0.5))
+Weighed = Sequence[tuple[Reach, float]]
+"""Terms that some record has, each with its share of what is asked."""
 
 
 def covered_shares(pool: Pool, terms: Sequence[str]) -> list[float]:
@@ -24,32 +20,47 @@ def covered_shares(pool: Pool, terms: Sequence[str]) -> list[float]:
 
     It is 0 for records that have none of the terms, and between conversations.
     """
-    having = pool.having_terms(terms)
-    asked = sum(term_weight(len(slots), len(pool)) for slots in having.values())
-    layout = pool.layout
-    own = [0.0] * layout.size
-    beside = [0.0] * layout.size
-    around = [0.0] * layout.threads
-    for slots in having.values():
-        weight = term_weight(len(slots), len(pool)) / asked
-        for slot in slots:
-            own[slot] += weight
-        if len(slots) <= COMMON_SHARE * max(len(pool), SMALLEST_POOL):
-            _spread(slots, weight, beside, around, layout)
-    slots = zip(own, beside, layout.thread_of, strict=True)
-    return [covered + near + around[thread] if covered else 0.0 for covered, near, thread in slots]
+    reaches = pool.reaches(terms)
+    asked = sum(reach.weight for reach in reaches)
+    weighed = [(reach, reach.weight / asked) for reach in reaches if reach.holders]
+    shares = _own(weighed, pool.layout.size)
+    _support(shares, [each for each in weighed if each[0].threads], pool.layout)
+    return shares
 
 
-def _spread(slots: Sequence[int], weight: float, beside: list[float], around: list[float], layout: Layout) -> None:
+def _own(weighed: Weighed, size: int) -> list[float]:
+    """By slot what a record has itself.
+
+    Which terms it has is a number, and what they add up to, in the order they are asked, is known for each number.
+    """
+    bits = min(_BITS, size.bit_length())
+    sums, laid = [0.0], 0
+    for bit, (reach, weight) in enumerate(weighed[:bits]):
+        sums += [known + weight for known in sums]
+        laid |= reach.plane << bit
+    own = [sums[number] for number in laid.to_bytes(size, "little")]
+    for reach, weight in weighed[bits:]:
+        _add(own, reach.holders, weight)
+    return own
+
+
+def _support(shares: list[float], weighed: Weighed, layout: Layout) -> None:
     """Let a term count in its holders' conversations. ``around`` is for all of one, ``beside`` corrects it."""
-    holding = set(slots)
-    adjacent = {slot + step for slot in slots for step in (-1, 1)} - holding
-    second = {slot + step for slot in slots for step in (-2, 2)} - holding - adjacent
+    beside = [0.0] * layout.size
+    around = dict[int, float]()
+    for reach, weight in weighed:
+        for thread in reach.threads:
+            around[thread] = around.get(thread, 0.0) + weight * SAME_THREAD
+        _add(beside, reach.holders, -weight * SAME_THREAD)
+        _add(beside, reach.adjacent, weight * (ADJACENT - SAME_THREAD))
+        _add(beside, reach.second, weight * (SECOND - SAME_THREAD))
+    for thread, support in around.items():
+        for slot in layout.spans[thread]:
+            own = shares[slot]
+            if own:
+                shares[slot] = own + beside[slot] + support
+
+
+def _add(sums: list[float], slots: Sequence[int], amount: float) -> None:
     for slot in slots:
-        beside[slot] -= weight * SAME_THREAD
-    for slot in adjacent:
-        beside[slot] += weight * (ADJACENT - SAME_THREAD)
-    for slot in second:
-        beside[slot] += weight * (SECOND - SAME_THREAD)
-    for thread in {layout.thread_of[slot] for slot in slots}:
-        around[thread] += weight * SAME_THREAD
+        sums[slot] += amount

@@ -1,16 +1,19 @@
-"""The records a search ranks, and what ranking them again and again can keep: neighbours, and who has which word."""
+"""The records a search ranks, and what ranking them again and again can keep: neighbours, and what a word comes to."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import overload
 
+from memory.layout import Layout
+from memory.reach import Reach, reach_of
 from memory.record import MemoryRecord, Status
 from memory.text import query_terms, tokenize
 
 MATCH_TOKENS = 24
 """How many tokens of a query choose candidates (specification, section 17)."""
-_GAP = 2
-"""No neighbour is farther away."""
+MOST_REACHES = 512
+"""Terms of one pool whose reach is kept."""
 _ACTIVE = Status.ACTIVE
 
 
@@ -25,6 +28,8 @@ class Pool(Sequence[MemoryRecord]):
         self._terms: dict[str, list[int]] | None = None
         self._words: dict[str, list[int]] | None = None
         self._asked: set[str] = set()
+        self.kept: dict[str, Reach] = {}
+        """The reach of terms that were asked, ``MOST_REACHES`` at most."""
 
     def __len__(self) -> int:
         return len(self._records)
@@ -49,7 +54,7 @@ class Pool(Sequence[MemoryRecord]):
         return [self._records[place] for place in self._standing[: max(0, limit)]]
 
     @cached_property
-    def layout(self) -> "Layout":
+    def layout(self) -> Layout:
         return Layout(self._records)
 
     @cached_property
@@ -70,6 +75,20 @@ class Pool(Sequence[MemoryRecord]):
         if self._terms is None and self._is_asked_again("terms"):
             self._terms = _indexed(numbered)
         return _having(terms, self._terms, numbered)
+
+    def reaches(self, terms: Iterable[str]) -> list[Reach]:
+        """Where each of ``terms`` counts, in their order; known again when it is asked again."""
+        wanted = dict.fromkeys(terms)
+        known = self.kept
+        found = {term: known[term] for term in wanted if term in known}
+        new = self.having_terms(term for term in wanted if term not in found)
+        found.update((term, reach_of(slots, self.layout)) for term, slots in new.items())
+        if len(known) + len(new) > MOST_REACHES:
+            known.clear()
+        # What nobody has is no part of the pool, and there is no end of it.
+        kept = islice((term for term, slots in new.items() if slots), MOST_REACHES)
+        known.update((term, found[term]) for term in kept)
+        return [found[term] for term in wanted]
 
     def having_words(self, words: Iterable[str]) -> dict[str, Sequence[int]]:
         """The places of the records that have it, by token of the reference ranker, in the order of ``words``."""
@@ -94,30 +113,6 @@ class Pool(Sequence[MemoryRecord]):
         is_again = about in self._asked
         self._asked.add(about)
         return is_again
-
-
-class Layout:
-    """Records side by side with those of their conversation, in the order given, and a gap between conversations."""
-
-    __slots__ = ("places", "size", "slots", "thread_of", "threads")
-
-    def __init__(self, records: Sequence[MemoryRecord]) -> None:
-        members: dict[str, list[int]] = {}
-        for place, record in enumerate(records):
-            members.setdefault(record.source_thread_key, []).append(place)
-        self.slots = [0] * len(records)
-        """Of each record."""
-        self.thread_of = [0] * _GAP
-        """Of each slot."""
-        self.places = [-1] * _GAP
-        """The record of each slot; -1 in gaps."""
-        for thread, places in enumerate(members.values()):
-            for slot, place in enumerate(places, len(self.thread_of)):
-                self.slots[place] = slot
-            self.places += [*places, *([-1] * _GAP)]
-            self.thread_of += [thread] * (len(places) + _GAP)
-        self.threads = len(members)
-        self.size = len(self.thread_of)
 
 
 def pool_of(records: Sequence[MemoryRecord]) -> Pool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from heapq import nlargest
-from math import exp2, inf
+from math import exp2, inf, ulp
 from operator import attrgetter
 
 from memory.coverage import covered_shares
@@ -26,6 +26,7 @@ _HALF_LIFE_S = RECENCY_HALF_LIFE.total_seconds()
 _LEAST_NUDGE = 0.99 * (1 - RECENCY_NUDGE)
 _MOST_NUDGE = 1.01 * (1 + RECENCY_NUDGE) * (1 + USE_NUDGE)
 """With a hair's breadth for rounding."""
+_ABOVE_NOTHING = ulp(0.0)
 _SCORE = attrgetter("score")
 
 
@@ -49,15 +50,9 @@ class RelevanceRanker:
         if similarity:
             scores = _fused(pool, scores, similarity)
         named = _named_authors(pool.authors, frozenset(terms))
-        places = pool.layout.places
-        found: list[tuple[float, int]] = []
-        for slot in _contenders(scores, limit, with_lift=bool(named)):
-            place, score = places[slot], scores[slot]
-            record = pool[place]
-            # Best first, equals in the order given.
-            found.append((-(_lifted(score) if record.author in named else score) * _nudge(record, now), place))
-        found.sort()
-        return [Hit(pool[place], -score) for score, place in found[: None if limit is None else max(0, limit)]]
+        most = len(pool) if limit is None else max(0, limit)
+        found = _ordered(pool, scores, named, now, most)
+        return [Hit(pool[place], -score) for score, place in found]
 
     def pooled(self, hits: Sequence[Hit], query: str) -> list[Hit]:  # noqa: ARG002 - scores of scopes compare as they are
         return sorted(hits, key=_SCORE, reverse=True)
@@ -73,14 +68,35 @@ def _fused(pool: Pool, shares: Sequence[float], similarity: Mapping[str, float])
     return scores
 
 
-def _contenders(scores: Sequence[float], limit: int | None, *, with_lift: bool) -> list[int]:
-    """The slots of what matches, as far as it may be among the best ``limit`` once it is nudged and lifted."""
-    least = 0.0
-    if limit is not None:
-        most = _MOST_NUDGE * (1 + AUTHOR_LIFT if with_lift else 1)
-        best = nlargest(limit, scores)
-        least = best[-1] * _LEAST_NUDGE / most if best else inf
-    return [slot for slot, score in enumerate(scores) if score >= least and score > 0]
+def _ordered(
+    pool: Pool, scores: Sequence[float], named: frozenset[str], now: datetime, most: int
+) -> list[tuple[float, int]]:
+    """The best ``most`` of what matches, best first, equals in the order given: scores below 0, and places."""
+    farthest = _MOST_NUDGE * (1 + AUTHOR_LIFT if named else 1)
+    slots = _contenders(scores, most, _LEAST_NUDGE / farthest)
+    found: list[tuple[float, int]] = []
+    enough = 0.0
+    for slot in slots:
+        score = scores[slot]
+        if score < enough:
+            break
+        place = pool.layout.places[slot]
+        record = pool[place]
+        found.append((-(_lifted(score) if record.author in named else score) * _nudge(record, now), place))
+        if len(found) == most:
+            # Whoever comes behind has a lower score, and gets no farther than this.
+            enough = -max(found)[0] / farthest
+    found.sort()
+    return found[:most]
+
+
+def _contenders(scores: Sequence[float], most: int, lasting: float) -> list[int]:
+    """The slots of what may be among the best ``most``, best first; at least ``lasting`` of a score stays of it."""
+    best = nlargest(most, scores)
+    least = max(best[-1] * lasting, _ABOVE_NOTHING) if best else inf
+    slots = [slot for slot, score in enumerate(scores) if score >= least]
+    slots.sort(key=scores.__getitem__, reverse=True)
+    return slots
 
 
 def _named_authors(authors: frozenset[str | None], terms: frozenset[str]) -> frozenset[str]:

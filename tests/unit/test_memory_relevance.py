@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.coverage import ADJACENT, SAME_THREAD, SECOND, covered_shares, term_weight
+from memory.coverage import ADJACENT, SAME_THREAD, SECOND, covered_shares
 from memory.engine import mint_record
 from memory.fusion import CLEARLY_SIMILAR, fused
 from memory.pool import Pool
 from memory.ranker import KeywordRanker, Ranker
+from memory.reach import term_weight
 from memory.record import MemoryCandidate, MemoryRecord, Status
 from memory.relevance import RelevanceRanker
 from memory.store import Hit
