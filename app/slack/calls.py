@@ -19,6 +19,7 @@ from app.slack.outcome import Refusal, refusal_of
 REPEATABLE = frozenset(
     {
         "auth.test",
+        "conversations.history",
         "conversations.info",
         "conversations.members",
         "conversations.replies",

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from app.channel import Remains
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
-from app.slack.reading import newest_of_channel, page_of_thread
+from app.slack.reading import all_of
 from app.slack.steps import Append, Call, Post, Start, Stop, Update
 
 NONCE_EVENT = "switchboard_reply"
@@ -141,13 +141,10 @@ class Posting:
         """The bot's messages that are newer than what is answered and not known yet, oldest first."""
         thread = self._thread
         wish = {"oldest": thread.after_ts, "include_all_metadata": "true"}
-        if thread.root_ts is None:
-            messages = await newest_of_channel(self._calls, thread.channel, wish)
-        else:
-            messages, _ = await page_of_thread(self._calls, thread.channel, thread.root_ts, wish)
-        return [message for message in messages if self._is_ours(message, str(message.get("ts", "")))]
+        return await all_of(self._calls, thread.channel, thread.root_ts, wish, self._is_ours)
 
-    def _is_ours(self, message: Mapping[str, Any], ts: str) -> bool:
+    def _is_ours(self, message: Mapping[str, Any]) -> bool:
+        ts = str(message.get("ts", ""))
         is_later = float(ts or 0) > float(self._thread.after_ts)
         return message.get("user") == self._bot_user and is_later and ts not in self._known
 

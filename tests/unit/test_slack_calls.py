@@ -145,6 +145,7 @@ def request(method: str) -> HttpRequest:
         ("conversations.replies", 503, None, True),
         ("conversations.replies", 200, None, False),
         ("conversations.replies", None, TimeoutError(), True),
+        ("conversations.history", 503, None, True),
         ("conversations.replies", None, ValueError(), False),
         ("chat.postMessage", 503, None, False),
         ("chat.postMessage", None, TimeoutError(), False),
@@ -161,7 +162,9 @@ async def test_only_reads_are_repeated(
     )
 
 
-@pytest.mark.parametrize(("method", "again"), [("users.info", True), ("chat.postMessage", False)])
+@pytest.mark.parametrize(
+    ("method", "again"), [("users.info", True), ("conversations.history", True), ("chat.postMessage", False)]
+)
 async def test_only_reads_wait_out_a_rate_limit_by_themselves(method: str, *, again: bool) -> None:
     limited = HttpResponse(status_code=429, headers={"Retry-After": ["1"]})
     handler = WaitOutReadsHandler(max_retry_count=2)

@@ -1,6 +1,7 @@
 """What is read at the top of a channel that is one conversation."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,16 +12,18 @@ from app.slack.calls import SlackCalls, SlackLostError, web_client
 from app.slack.names import Names
 from app.slack.payloads import Identity, SlackMessage, message_event
 from app.slack.posting import NONCE_EVENT, Posting, Thread
-from app.slack.reading import PAGE_MESSAGES, newest_of_channel
+from app.slack.reading import EVERYTHING_PAGES, PAGE_MESSAGES, PAGES, newest_of_channel
 from app.slack.thread import SlackThread
 from tests.fakes import ManualClock
 
 ME = "UBOT"
 TOP = Thread("C1", None, "T1", "U1", "5.0", turn="mine")
+THREAD = replace(TOP, root_ts="5.0")
+READ_AT_ONCE = PAGES * PAGE_MESSAGES
 
 
 class Channel(SlackCalls):
-    """conversations.history over a list of messages, oldest first; other methods are refused a surprise."""
+    """What reads over a list of messages, oldest first: of the channel, or of its one thread."""
 
     def __init__(self, messages: list[dict[str, Any]], *, is_away: bool = False) -> None:
         super().__init__(web_client(None, api_url="http://127.0.0.1:1/", token=None))
@@ -31,12 +34,15 @@ class Channel(SlackCalls):
     async def call(self, method: str, arguments: Mapping[str, object], *, as_query: bool = False) -> Mapping[str, Any]:
         if method == "users.info":
             return {"user": {"name": str(arguments["user"]).lower(), "profile": {}}}
-        assert (method, as_query) == ("conversations.history", True)
+        assert as_query
+        is_thread = {"conversations.history": False, "conversations.replies": True}[method]
         if self.is_away:
             raise SlackLostError("away")
         self.pages += 1
         oldest, latest = float(str(arguments.get("oldest") or 0)), float(str(arguments.get("latest") or 9e9))
-        found = [each for each in reversed(self.messages) if oldest < float(each["ts"]) < latest]
+        found = [each for each in self.messages if oldest < float(each["ts"]) < latest]
+        if not is_thread:
+            found.reverse()
         start, limit = int(str(arguments.get("cursor") or 0)), int(str(arguments["limit"]))
         following = f"{start + limit}" if start + limit < len(found) else ""
         return {"messages": found[start : start + limit], "response_metadata": {"next_cursor": following}}
@@ -78,9 +84,24 @@ async def test_pages_are_read_until_there_are_enough() -> None:
     channel = Channel([said(f"{number}.0") for number in range(1, 2 * PAGE_MESSAGES + 2)])
     assert len(await newest_of_channel(channel, "C1", {}, PAGE_MESSAGES)) == PAGE_MESSAGES
     assert channel.pages == 1
-    whole = await newest_of_channel(channel, "C1", {})
+    whole = await newest_of_channel(channel, "C1", {}, 3 * PAGE_MESSAGES)
     assert [each["ts"] for each in whole] == [each["ts"] for each in channel.messages]
     assert channel.pages == 4
+
+
+@pytest.mark.parametrize("where", [TOP, THREAD])
+async def test_what_is_left_of_an_answer_is_found_however_much_was_said_after_and_before_it(where: Thread) -> None:
+    """What is overlooked would be said a second time."""
+    chat = [said(f"{number}.5", "U2") for number in range(6, 3 * READ_AT_ONCE)]
+    answer = marked("3000.7", "mine", is_last=True)
+    channel = Channel(sorted([*chat, answer], key=lambda each: float(each["ts"])))
+    assert await Posting(channel, where, ME).remains(frozenset()) == Remains(("3000.7",), is_whole=True)
+
+
+async def test_what_is_too_much_to_read_is_not_taken_for_read() -> None:
+    lines = [said(f"{number}.5", "U2") for number in range(6, 8 + EVERYTHING_PAGES * PAGE_MESSAGES)]
+    with pytest.raises(SlackLostError):
+        await Posting(Channel(lines), TOP, ME).remains(frozenset())
 
 
 async def test_only_what_is_marked_as_the_turns_own_is_left_of_it_and_files_that_nobody_claims() -> None:
