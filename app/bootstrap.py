@@ -109,12 +109,41 @@ async def serve(
     reach the bot.
     """
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
+    async with AsyncExitStack() as stack:
+        application = await _started(stack.enter_async_context(build(settings, memory=memory)), stop)
+        if application is not None:
+            settle()
+            await application.serve(stop, on_ready or _nobody_waits)
+
+
+async def _started(starting: Awaitable[Application], stop: asyncio.Event) -> Application | None:
+    """What ``starting`` makes, with ``stop`` tied to SIGINT and SIGTERM from then on.
+
+    ``None`` when one of them comes before: a start waits for Slack for as long as it takes, and has accepted nothing.
+    """
+    loop, patience = asyncio.get_running_loop(), asyncio.timeout(None)
+
+    def end() -> None:
+        stop.set()
+        if not patience.expired():
+            patience.reschedule(loop.time())
+
+    try:
+        async with patience:
+            _on_signals(end)
+            return await starting
+    except TimeoutError:
+        if not patience.expired():
+            raise
+        return None
+    finally:
+        _on_signals(stop.set)
+
+
+def _on_signals(act: Callable[[], None]) -> None:
+    """Do ``act`` when an operator ends the process, in place of what was to be done before."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    async with build(settings, memory=memory) as application:
-        settle()
-        await application.serve(stop, on_ready or _nobody_waits)
+        asyncio.get_running_loop().add_signal_handler(number, act)
 
 
 async def _nobody_waits(_port: int) -> None:

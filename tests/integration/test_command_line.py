@@ -6,8 +6,8 @@ import json
 import re
 import signal
 import socket
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, closing
 from io import StringIO
 from pathlib import Path
 
@@ -160,7 +160,9 @@ async def test_a_bot_whose_token_slack_refuses_says_so_in_one_line(tmp_path: Pat
     assert "Traceback" not in done.out
 
 
-async def test_ctrl_c_ends_a_command_silently(tmp_path: Path) -> None:
+@asynccontextmanager
+async def silent_slack() -> AsyncGenerator[tuple[str, asyncio.Event]]:
+    """The address of a server that takes requests and answers none, and whether one has come."""
     asked = asyncio.Event()
 
     async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -171,14 +173,29 @@ async def test_ctrl_c_ends_a_command_silently(tmp_path: Path) -> None:
 
     server = await asyncio.start_server(never_answer, "127.0.0.1", 0)
     async with server:
-        environ = settings_for(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
-        process = await start(tmp_path, "doctor", environ=environ)
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
+
+
+async def test_ctrl_c_ends_a_command_silently(tmp_path: Path) -> None:
+    async with silent_slack() as (address, asked):
+        process = await start(tmp_path, "doctor", environ=settings_for(address))
         async with asyncio.timeout(WAIT_S):
             await asked.wait()
         process.send_signal(signal.SIGINT)
         done = await finished(process)
     assert (done.status, done.err) == (130, "")
     assert done.out.startswith("ok    settings: ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_bot_that_waits_for_slack_ends_when_it_is_told(tmp_path: Path, number: signal.Signals) -> None:
+    async with silent_slack() as (address, asked):
+        process = await start(tmp_path, "run", environ=settings_for(address))
+        async with asyncio.timeout(WAIT_S):
+            await asked.wait()
+        process.send_signal(number)
+        done = await finished(process)
+    assert (done.status, done.err) == (0, "")
 
 
 def raising(error: BaseException) -> Callable[[], int]:
