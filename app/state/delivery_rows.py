@@ -4,21 +4,25 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, update
 
 from app.dispatch.journal import MessageId, TurnRecord
 from app.sessions.entry import SessionKey
 from app.state.json_text import json_text
+from app.state.prepared import Prepared, inserting
 from app.state.tables import deliveries
 from memory.text import storable
 
 PENDING, DELIVERED = "pending", "delivered"
 
 _RECORDS = TypeAdapter(TurnRecord)
-_ID = select(deliveries.c.id).where(deliveries.c.id == bindparam("id_"))
-_INSERT = insert(deliveries)
+_OWE = inserting(
+    deliveries, lambda insert: insert.on_conflict_do_nothing(index_elements=["id"]).returning(deliveries.c.id)
+)
 _OWED = update(deliveries).where(deliveries.c.inbox_id == bindparam("message_id"), deliveries.c.state == PENDING)
-_PAID = _OWED.values(state=DELIVERED, text="", turn=None, updated_at=bindparam("now"))
+_PAY = _OWED.values(state=DELIVERED, text="", turn=None, updated_at=bindparam("now"))
+_PAID = Prepared(_PAY)
+_REPLACED = Prepared(_PAY.where(deliveries.c.id != bindparam("id_")))
 _TRIED = _OWED.values(attempts=deliveries.c.attempts + 1, turn=None, updated_at=bindparam("now")).returning(
     deliveries.c.attempts
 )
@@ -37,9 +41,6 @@ class Delivery:
 
 def owe(connection: Connection, delivery: Delivery, now: datetime) -> None:
     """Once for each answer: owing it again changes nothing. A new answer takes the place of one that is owed."""
-    if connection.execute(_ID, {"id_": delivery.id}).first() is not None:
-        return
-    pay(connection, delivery.message_id, now)
     row = {
         "id": delivery.id,
         "inbox_id": delivery.message_id,
@@ -51,12 +52,13 @@ def owe(connection: Connection, delivery: Delivery, now: datetime) -> None:
         "created_at": now,
         "updated_at": now,
     }
-    connection.execute(_INSERT, row)
+    if _OWE.row(connection, row) is not None:
+        _REPLACED.rows(connection, {"message_id": delivery.message_id, "id_": delivery.id, "now": now})
 
 
 def pay(connection: Connection, message_id: MessageId, now: datetime) -> None:
     """What was owed for the message is delivered; its text is not kept here any longer."""
-    connection.execute(_PAID, {"message_id": message_id, "now": now})
+    _PAID.rows(connection, {"message_id": message_id, "now": now})
 
 
 def tried(connection: Connection, message_id: MessageId, now: datetime) -> int:

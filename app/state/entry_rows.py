@@ -7,34 +7,37 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from app.channel import ThreadKey
 from app.sessions.entry import Cost, ResumeReason, SessionEntry, SessionId, SessionKey, Tokens
 from app.sessions.source import ChatType, SessionSource
+from app.state.prepared import Prepared, Row, inserting
 from app.state.tables import routes
 from memory.text import storable
 
 _OBJECT = TypeAdapter(dict[str, Any])
 _ALL = select(routes)
-_BY_KEY = _ALL.where(routes.c.session_key == bindparam("key"))
+_NAMES = tuple(column.name for column in routes.c)
+_BY_KEY = Prepared(_ALL.where(routes.c.session_key == bindparam("key")))
 _BY_SESSION = _ALL.where(routes.c.session_id == bindparam("session_id"))
 _BY_THREAD = _ALL.where(routes.c.thread_key == bindparam("thread_key")).order_by(routes.c.session_key)
 _LATEST_FIRST = _ALL.order_by(routes.c.updated_at.desc(), routes.c.session_key)
 _SINCE = _ALL.where(routes.c.updated_at >= bindparam("moment"))
 _BEFORE = _ALL.where(routes.c.updated_at < bindparam("moment"))
-_TOUCH = update(routes).where(routes.c.session_key == bindparam("key")).values(updated_at=bindparam("moment"))
-_CHANGE = (
-    update(routes)
-    .where(routes.c.session_key == bindparam("key"))
-    .values({column.name: bindparam(column.name) for column in routes.c if not column.primary_key})
+_TOUCH = Prepared(update(routes).where(routes.c.session_key == bindparam("key")).values(updated_at=bindparam("moment")))
+_SAVE = inserting(
+    routes,
+    lambda insert: insert.on_conflict_do_update(
+        index_elements=["session_key"],
+        set_={column.name: insert.excluded[column.name] for column in routes.c if not column.primary_key},
+    ),
 )
-_INSERT = insert(routes)
 _REMOVE = delete(routes).where(routes.c.session_key == bindparam("key"))
 
 
 def get(connection: Connection, key: SessionKey) -> SessionEntry | None:
-    row = connection.execute(_BY_KEY, {"key": key}).one_or_none()
+    row = _BY_KEY.row(connection, {"key": key})
     return None if row is None else _entry(row)
 
 
@@ -64,14 +67,12 @@ def quiet_since(connection: Connection, moment: datetime) -> Sequence[SessionEnt
 
 def save(connection: Connection, entry: SessionEntry) -> None:
     """Keep the entry whole, in place of what was there. Its session has a row already."""
-    values = _values(entry)
-    if connection.execute(_CHANGE, {"key": entry.session_key, **values}).rowcount == 0:
-        connection.execute(_INSERT, {"session_key": entry.session_key, **values})
+    _SAVE.rows(connection, _values(entry))
 
 
 def touch(connection: Connection, entry: SessionEntry) -> None:
     """Keep nothing of the entry but its ``updated_at``: what most messages change."""
-    connection.execute(_TOUCH, {"key": entry.session_key, "moment": entry.updated_at})
+    _TOUCH.rows(connection, {"key": entry.session_key, "moment": entry.updated_at})
 
 
 def remove(connection: Connection, keys: Iterable[SessionKey]) -> None:
@@ -84,6 +85,7 @@ def remove(connection: Connection, keys: Iterable[SessionKey]) -> None:
 def _values(entry: SessionEntry) -> dict[str, Any]:
     tokens, origin = entry.tokens, entry.origin
     return {
+        "session_key": entry.session_key,
         "session_id": entry.session_id,
         "thread_key": entry.thread_key,
         "created_at": entry.created_at,
@@ -115,39 +117,42 @@ def _values(entry: SessionEntry) -> dict[str, Any]:
     }
 
 
-def _entry(row: Row[Any]) -> SessionEntry:
+def _entry(row: Row) -> SessionEntry:
+    kept = dict(zip(_NAMES, row, strict=True))
     return SessionEntry(
-        session_key=SessionKey(row.session_key),
-        session_id=SessionId(row.session_id),
-        thread_key=ThreadKey(row.thread_key),
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        origin=_origin(row.origin),
-        display_name=row.display_name,
-        platform=row.platform,
-        chat_type=ChatType(row.chat_type),
-        tokens=Tokens(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens),
-        cost=Cost(row.cost_microusd, row.cost_status),
-        last_prompt_tokens=row.last_prompt_tokens,
-        was_auto_reset=row.was_auto_reset,
-        auto_reset_reason=row.auto_reset_reason,
-        reset_had_activity=row.reset_had_activity,
-        is_fresh_reset=row.is_fresh_reset,
-        expiry_finalized=row.expiry_finalized,
-        suspended=row.suspended,
-        resume_pending=row.resume_pending,
-        resume_reason=None if row.resume_reason is None else ResumeReason(row.resume_reason),
-        last_resume_marked_at=row.last_resume_marked_at,
-        active_turn_token=row.active_turn_token,
-        active_turn_started_at=row.active_turn_started_at,
-        interrupted_boots=row.interrupted_boots,
-        watermark=row.watermark,
+        session_key=SessionKey(kept["session_key"]),
+        session_id=SessionId(kept["session_id"]),
+        thread_key=ThreadKey(kept["thread_key"]),
+        created_at=kept["created_at"],
+        updated_at=kept["updated_at"],
+        origin=_origin(kept["origin"]),
+        display_name=kept["display_name"],
+        platform=kept["platform"],
+        chat_type=ChatType(kept["chat_type"]),
+        tokens=Tokens(
+            kept["input_tokens"], kept["output_tokens"], kept["cache_read_tokens"], kept["cache_write_tokens"]
+        ),
+        cost=Cost(kept["cost_microusd"], kept["cost_status"]),
+        last_prompt_tokens=kept["last_prompt_tokens"],
+        was_auto_reset=kept["was_auto_reset"],
+        auto_reset_reason=kept["auto_reset_reason"],
+        reset_had_activity=kept["reset_had_activity"],
+        is_fresh_reset=kept["is_fresh_reset"],
+        expiry_finalized=kept["expiry_finalized"],
+        suspended=kept["suspended"],
+        resume_pending=kept["resume_pending"],
+        resume_reason=None if kept["resume_reason"] is None else ResumeReason(kept["resume_reason"]),
+        last_resume_marked_at=kept["last_resume_marked_at"],
+        active_turn_token=kept["active_turn_token"],
+        active_turn_started_at=kept["active_turn_started_at"],
+        interrupted_boots=kept["interrupted_boots"],
+        watermark=kept["watermark"],
     )
 
 
-def _origin(kept: str | None) -> SessionSource | None:
+def _origin(text: str | None) -> SessionSource | None:
     """``None`` also for what makes no source: whose the conversation is, the key tells."""
-    if kept is not None:
+    if text is not None:
         with suppress(ValueError):  # of all three
-            return SessionSource.from_dict(_OBJECT.validate_python(json.loads(kept)))
+            return SessionSource.from_dict(_OBJECT.validate_python(json.loads(text)))
     return None

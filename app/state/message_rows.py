@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.channel import IncomingMessage
 from app.dispatch.journal import Accepted, MessageId, Promise, TurnRecord, Unfinished
 from app.sessions.entry import SessionKey
 from app.state import delivery_rows
 from app.state.json_text import json_text
+from app.state.prepared import Prepared, inserting
 from app.state.tables import deliveries, inbox, posts
 
 WAITING, BEGUN, COMMAND, ENDED = "waiting", "begun", "command", "ended"
@@ -22,18 +22,12 @@ KEPT = timedelta(hours=24)
 
 _MESSAGES = TypeAdapter(IncomingMessage)
 _ONE = update(inbox).where(inbox.c.id == bindparam("id_"))
-_BEGIN = _ONE.values(state=bindparam("to"), begins=inbox.c.begins + 1, begun_at=bindparam("now")).returning(
-    inbox.c.begins
+_BEGIN = Prepared(
+    _ONE.values(state=bindparam("to"), begins=inbox.c.begins + 1, begun_at=bindparam("now")).returning(inbox.c.begins)
 )
-_END = _ONE.values(state=ENDED, outcome=bindparam("how"), payload="", address=None, ended_at=bindparam("now"))
-_CLAIMS = {
-    "sqlite": sqlite.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id),
-    "postgresql": postgresql.insert(inbox).on_conflict_do_nothing().returning(inbox.c.id),
-}
-_NOTES = {
-    "sqlite": sqlite.insert(posts).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(posts).on_conflict_do_nothing(),
-}
+_END = Prepared(_ONE.values(state=ENDED, outcome=bindparam("how"), payload="", address=None, ended_at=bindparam("now")))
+_CLAIM = inserting(inbox, lambda insert: insert.on_conflict_do_nothing().returning(inbox.c.id))
+_NOTE = inserting(posts, lambda insert: insert.on_conflict_do_nothing())
 _UNFINISHED = (
     select(inbox, deliveries.c.text, deliveries.c.turn, deliveries.c.attempts, deliveries.c.created_at)
     .join(
@@ -44,7 +38,7 @@ _UNFINISHED = (
     .where(inbox.c.state != ENDED)
     .order_by(func.coalesce(inbox.c.stands_at, inbox.c.id), inbox.c.id)
 )
-_FATE = (
+_FATE = Prepared(
     select(inbox.c.state, deliveries.c.turn, deliveries.c.attempts)
     .join(deliveries, deliveries.c.inbox_id == inbox.c.id, isouter=True)
     .where(inbox.c.id == bindparam("id_"))
@@ -79,18 +73,19 @@ def claim(connection: Connection, wanted: Claim) -> MessageId | None:
         "accepted_at": wanted.accepted_at,
         "stands_at": wanted.stands_at,
     }
-    claimed = connection.execute(_CLAIMS[connection.dialect.name], row).scalar_one_or_none()
-    return None if claimed is None else MessageId(claimed)
+    claimed = _CLAIM.row(connection, row)
+    return None if claimed is None else MessageId(claimed[0])
 
 
 def begin(connection: Connection, message_id: MessageId, now: datetime, state: str = BEGUN) -> int:
     """How often it was begun, this time included."""
-    return int(connection.execute(_BEGIN, {"id_": message_id, "to": state, "now": now}).scalar_one())
+    (begun,) = _BEGIN.rows(connection, {"id_": message_id, "to": state, "now": now})
+    return int(begun[0])
 
 
 def end(connection: Connection, message_id: MessageId, outcome: str, now: datetime) -> None:
     """What was said is not kept here any longer."""
-    connection.execute(_END, {"id_": message_id, "how": outcome, "now": now})
+    _END.rows(connection, {"id_": message_id, "how": outcome, "now": now})
     delivery_rows.pay(connection, message_id, now)
 
 
@@ -100,14 +95,14 @@ def unkept(connection: Connection, message_id: MessageId, record: TurnRecord | N
     ``None`` once its end, or a delivery that failed, has kept it. Raises ``ValidationError`` for a promise that makes
     no sense.
     """
-    fate = connection.execute(_FATE, {"id_": message_id}).all()
-    if not fate or any(row.state == ENDED or row.attempts for row in fate):
+    fate = _FATE.rows(connection, {"id_": message_id})
+    if not fate or any(state == ENDED or attempts for state, _, attempts in fate):
         return None
-    return record or delivery_rows.record_in(next((row.turn for row in fate if row.turn is not None), None))
+    return record or delivery_rows.record_in(next((turn for _, turn, _ in fate if turn is not None), None))
 
 
 def note_post(connection: Connection, message_id: MessageId, position: str) -> None:
-    connection.execute(_NOTES[connection.dialect.name], {"inbox_id": message_id, "position": position})
+    _NOTE.rows(connection, {"inbox_id": message_id, "position": position})
 
 
 def foreign_posts(connection: Connection, accepted: Accepted) -> frozenset[str]:

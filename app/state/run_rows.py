@@ -9,9 +9,10 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, not_, or_, s
 from app.agents.pricing import AT_LEAST, INCLUDED, Total
 from app.sessions.entry import Tokens
 from app.sessions.usage import By, Run, Share, Spent, Which
+from app.state.prepared import Prepared
 from app.state.tables import runs
 
-_INSERT = runs.insert()
+_INSERT = Prepared(runs.insert())
 _COLUMNS = {By.USER: runs.c.user_id, By.CHANNEL: runs.c.channel_id, By.MODEL: runs.c.model, By.TASK: runs.c.task}
 
 _KNOWN = func.coalesce(func.sum(runs.c.cost_microusd), 0)
@@ -57,7 +58,7 @@ def insert(connection: Connection, run: Run) -> None:
         "started_at": run.started_at,
         "ended_at": run.ended_at,
     }
-    connection.execute(_INSERT, row)
+    _INSERT.rows(connection, row)
 
 
 def total(connection: Connection, which: Which) -> Spent:

@@ -3,30 +3,35 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from app.sessions.entry import EndReason, SessionId, SessionKey
 from app.sessions.errors import TitleTakenError
 from app.sessions.transcript import Kind, PastSession
+from app.state.prepared import Prepared, Row, inserting
 from app.state.tables import sessions, transcript
 from memory.text import storable
 
 OPENING_CHARS = 200
 
-_ONE = select(sessions).where(sessions.c.session_id == bindparam("session_id"))
-_LATEST_OPEN = (
-    select(sessions)
-    .where(sessions.c.session_key == bindparam("key"), sessions.c.ended_at.is_(None))
+_INCARNATION = select(sessions.c.session_id, sessions.c.session_key, sessions.c.created_at, sessions.c.ended_at)
+_ONE = Prepared(_INCARNATION.where(sessions.c.session_id == bindparam("session_id")))
+_LATEST_OPEN = Prepared(
+    _INCARNATION.where(sessions.c.session_key == bindparam("key"), sessions.c.ended_at.is_(None))
     .order_by(sessions.c.last_active_at.desc(), sessions.c.session_id.desc())
     .limit(1)
 )
-_INSERT = insert(sessions)
+_CREATE = inserting(
+    sessions,
+    lambda insert: insert.on_conflict_do_nothing(index_elements=["session_id"]).returning(sessions.c.session_id),
+)
 _CHANGE = update(sessions).where(sessions.c.session_id == bindparam("id_"))
 _END = _CHANGE.values(ended_at=bindparam("moment"), end_reason=bindparam("reason"))
 _REOPEN = _CHANGE.values(ended_at=None, end_reason=None, last_active_at=bindparam("moment"))
-_ACTIVE = _CHANGE.where(sessions.c.last_active_at < bindparam("moment")).values(last_active_at=bindparam("moment"))
+_ACTIVE = Prepared(
+    _CHANGE.where(sessions.c.last_active_at < bindparam("moment")).values(last_active_at=bindparam("moment"))
+)
 _OPENING = (
     select(func.substr(transcript.c.content, 1, OPENING_CHARS))
     .where(
@@ -52,12 +57,12 @@ class SessionRow:
 
 
 def get(connection: Connection, session_id: SessionId) -> SessionRow | None:
-    return _row(connection.execute(_ONE, {"session_id": storable(session_id)}).one_or_none())
+    return _row(_ONE.row(connection, {"session_id": storable(session_id)}))
 
 
 def latest_open(connection: Connection, key: SessionKey) -> SessionRow | None:
     """The incarnation of the key that was active last and has not ended."""
-    return _row(connection.execute(_LATEST_OPEN, {"key": key}).one_or_none())
+    return _row(_LATEST_OPEN.row(connection, {"key": key}))
 
 
 def exists_any(connection: Connection) -> bool:
@@ -72,11 +77,18 @@ def create(
     *,
     parent: SessionId | None = None,
     title: str | None = None,
-) -> None:
-    """Raises ``TitleTakenError``."""
+) -> bool:
+    """``False`` when there is a session of that id already. Raises ``TitleTakenError``."""
     name = None if title is None else _free_title(connection, session_id, key, title)
-    row = {"session_id": session_id, "session_key": key, "parent_session_id": parent, "title": name}
-    connection.execute(_INSERT, {**row, "created_at": now, "last_active_at": now})
+    row = {
+        "session_id": session_id,
+        "session_key": key,
+        "parent_session_id": parent,
+        "title": name,
+        "created_at": now,
+        "last_active_at": now,
+    }
+    return _CREATE.row(connection, row) is not None
 
 
 def end(connection: Connection, session_id: SessionId, reason: EndReason, now: datetime) -> None:
@@ -89,7 +101,7 @@ def reopen(connection: Connection, session_id: SessionId, now: datetime) -> None
 
 def set_active(connection: Connection, session_id: SessionId, at: datetime) -> None:
     """Activity is never taken back."""
-    connection.execute(_ACTIVE, {"id_": session_id, "moment": at})
+    _ACTIVE.rows(connection, {"id_": session_id, "moment": at})
 
 
 def set_title(connection: Connection, session_id: SessionId, title: str) -> None:
@@ -146,7 +158,5 @@ def _free_title(connection: Connection, session_id: SessionId, key: SessionKey, 
     return name
 
 
-def _row(row: Row[Any] | None) -> SessionRow | None:
-    if row is None:
-        return None
-    return SessionRow(SessionId(row.session_id), SessionKey(row.session_key), row.created_at, row.ended_at)
+def _row(row: Row | None) -> SessionRow | None:
+    return None if row is None else SessionRow(*row)

@@ -21,10 +21,13 @@ class Moment:
     now: datetime
     suffix: Callable[[], str]
 
-    def unused_id(self, connection: Connection) -> SessionId:
+    def new_session(
+        self, connection: Connection, key: SessionKey, *, parent: SessionId | None = None, title: str | None = None
+    ) -> SessionId:
+        """An incarnation that begins now. Raises ``TitleTakenError``."""
         while True:
             session_id = lifecycle.new_session_id(self.now, self.suffix())
-            if session_rows.get(connection, session_id) is None:
+            if session_rows.create(connection, session_id, key, self.now, parent=parent, title=title):
                 return session_id
 
 
@@ -40,17 +43,33 @@ class Arrival:
 
 
 def open_session(connection: Connection, arrival: Arrival, moment: Moment) -> SessionEntry:
-    """The entry of the key (session lifecycle, section 2). One that was pruned is found again by its last session."""
-    entry = entry_rows.get(connection, arrival.key) or _recovered(connection, arrival, moment.now)
+    """The entry of the key (session lifecycle, section 2)."""
+    kept = entry_rows.get(connection, arrival.key)
+    entry = found(connection, arrival, moment, kept)
+    if entry is not kept:
+        entry_rows.save(connection, entry)
+    elif arrival.touch:
+        entry = lifecycle.touched(entry, moment.now)
+        entry_rows.touch(connection, entry)
+    return entry
+
+
+def found(connection: Connection, arrival: Arrival, moment: Moment, kept: SessionEntry | None) -> SessionEntry:
+    """What a message finds where ``kept`` is the entry of its key; another one than ``kept`` is still to be saved.
+
+    One that was pruned is found again by its last session.
+    """
+    entry = kept or _recovered(connection, arrival, moment.now)
     if entry is None:
-        return _create(connection, arrival, moment)
+        session_id = moment.new_session(connection, arrival.key)
+        return lifecycle.fresh(arrival.key, session_id, arrival.source, arrival.thread_key, moment.now)
     match lifecycle.opening_of(entry, force_new=arrival.force_new):
         case Opening.CREATE:
-            return _replace(connection, entry, EndReason.RESET, moment, lifecycle.renewed)
+            return _replaced(connection, entry, EndReason.RESET, moment, lifecycle.renewed)
         case Opening.REPLACE:
-            return _replace(connection, entry, EndReason.SUSPENDED, moment, lifecycle.auto_reset)
+            return _replaced(connection, entry, EndReason.SUSPENDED, moment, lifecycle.auto_reset)
         case Opening.RESUME | Opening.CONTINUE:
-            return _touched(connection, entry, moment.now) if arrival.touch else entry
+            return entry
 
 
 def reset(
@@ -64,7 +83,9 @@ def reset(
     def renew(entry: SessionEntry, session_id: SessionId, now: datetime, *, had_activity: bool) -> SessionEntry:
         return lifecycle.reset(entry, session_id, now, had_activity=had_activity, watermark=watermark)
 
-    return _replace(connection, entry, EndReason.RESET, moment, renew, title)
+    changed = _replaced(connection, entry, EndReason.RESET, moment, renew, title)
+    entry_rows.save(connection, changed)
+    return changed
 
 
 def switch(
@@ -100,8 +121,7 @@ def fork(
     entry, wanted = entry_rows.get(connection, key), session_rows.get(connection, origin)
     if entry is None or wanted is None or expected not in (None, entry.session_id):
         return None
-    now, session_id = moment.now, moment.unused_id(connection)
-    session_rows.create(connection, session_id, key, now, parent=wanted.session_id)
+    now, session_id = moment.now, moment.new_session(connection, key, parent=wanted.session_id)
     transcript_rows.append(connection, session_id, transcript_rows.load(connection, wanted.session_id))
     session_rows.end(connection, entry.session_id, EndReason.SWITCH, now)
     changed = lifecycle.switched(entry, session_id, now, created_at=now, watermark=watermark)
@@ -135,14 +155,6 @@ def prune(connection: Connection, now: datetime, max_age_days: int, keep: Collec
     return len(doomed)
 
 
-def _create(connection: Connection, arrival: Arrival, moment: Moment) -> SessionEntry:
-    session_id = moment.unused_id(connection)
-    entry = lifecycle.fresh(arrival.key, session_id, arrival.source, arrival.thread_key, moment.now)
-    session_rows.create(connection, session_id, arrival.key, moment.now)
-    entry_rows.save(connection, entry)
-    return entry
-
-
 def _recovered(connection: Connection, arrival: Arrival, now: datetime) -> SessionEntry | None:
     """An entry for the session that was left open: nothing but a person, or a suspension, ends a conversation."""
     left = session_rows.latest_open(connection, arrival.key)
@@ -150,12 +162,10 @@ def _recovered(connection: Connection, arrival: Arrival, now: datetime) -> Sessi
         return None
     entry = lifecycle.fresh(arrival.key, left.session_id, arrival.source, arrival.thread_key, now)
     position = transcript_rows.last_position(connection, left.session_id)
-    entry = replace(entry, created_at=left.created_at, watermark=position)
-    entry_rows.save(connection, entry)
-    return entry
+    return replace(entry, created_at=left.created_at, watermark=position)
 
 
-def _replace(
+def _replaced(
     connection: Connection,
     entry: SessionEntry,
     reason: EndReason,
@@ -163,16 +173,8 @@ def _replace(
     renew: Callable[..., SessionEntry],
     title: str | None = None,
 ) -> SessionEntry:
-    """End the entry's session and give it a child of it."""
-    old, session_id = entry.session_id, moment.unused_id(connection)
-    session_rows.create(connection, session_id, entry.session_key, moment.now, parent=old, title=title)
+    """With a child of its session, which has ended."""
+    old = entry.session_id
+    session_id = moment.new_session(connection, entry.session_key, parent=old, title=title)
     session_rows.end(connection, old, reason, moment.now)
-    renewal = renew(entry, session_id, moment.now, had_activity=transcript_rows.has_lines(connection, old))
-    entry_rows.save(connection, renewal)
-    return renewal
-
-
-def _touched(connection: Connection, entry: SessionEntry, now: datetime) -> SessionEntry:
-    touched = lifecycle.touched(entry, now)
-    entry_rows.touch(connection, touched)
-    return touched
+    return renew(entry, session_id, moment.now, had_activity=transcript_rows.has_lines(connection, old))

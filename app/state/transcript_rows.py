@@ -1,7 +1,7 @@
 """Rows of ``transcript``: what was said. Every function works within the caller's transaction."""
 
 from collections.abc import Collection, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
@@ -10,11 +10,12 @@ from app.sessions.entry import SessionId, SessionKey
 from app.sessions.errors import TranscriptUnreadableError
 from app.sessions.transcript import Kind, Rewound, TranscriptMessage, last_turns
 from app.state import session_rows
+from app.state.prepared import Prepared
 from app.state.tables import sessions, transcript
 from memory.text import storable
 
-POSITIONS = 500
-"""Asked about at once; a statement takes a limited number of values."""
+POSITIONS = 16
+"""Asked about at once: a turn brings one or two lines, and what stood in a thread before it more only once."""
 
 _KINDS = {kind.value: kind for kind in Kind}
 _ROLES = frozenset({"user", "assistant"})
@@ -32,11 +33,14 @@ LINE = (
     transcript.c.files,
 )
 """What ``line`` reads, in its order."""
-_ACTIVE = select(*LINE).where(_OF_SESSION, transcript.c.is_active).order_by(transcript.c.id)
-_KEPT_POSITIONS = select(transcript.c.position).where(
-    _OF_SESSION, transcript.c.is_active, transcript.c.position.in_(bindparam("positions", expanding=True))
+_ACTIVE = Prepared(select(*LINE).where(_OF_SESSION, transcript.c.is_active).order_by(transcript.c.id))
+_ASKED = tuple(f"position_{number}" for number in range(POSITIONS))
+_KEPT_POSITIONS = Prepared(
+    select(transcript.c.position).where(
+        _OF_SESSION, transcript.c.is_active, transcript.c.position.in_([bindparam(name) for name in _ASKED])
+    )
 )
-_INSERT = insert(transcript)
+_INSERT = Prepared(insert(transcript))
 _ANY = select(transcript.c.id).where(_OF_SESSION, transcript.c.is_active).limit(1)
 _LAST_POSITION = (
     select(transcript.c.position)
@@ -73,8 +77,7 @@ def rewrite(connection: Connection, session_id: SessionId, messages: Sequence[Tr
 
 def load(connection: Connection, session_id: SessionId) -> list[TranscriptMessage]:
     """Every active line, oldest first. Raises ``TranscriptUnreadableError``."""
-    rows = connection.execute(_ACTIVE, {"session_id": storable(session_id)}).all()
-    return [line(*row) for row in rows]
+    return [line(*row) for row in _ACTIVE.rows(connection, {"session_id": storable(session_id)})]
 
 
 def rewind(connection: Connection, session_id: SessionId, turns: int) -> Rewound:
@@ -114,14 +117,14 @@ def _kept_positions(connection: Connection, session_id: SessionId, positions: Co
     kept: set[str] = set()
     rest = iter(positions)
     while some := list(islice(rest, POSITIONS)):
-        found = connection.execute(_KEPT_POSITIONS, {"session_id": session_id, "positions": some})
-        kept.update(found.scalars())
+        asked = dict(zip_longest(_ASKED, some, fillvalue=some[0]))
+        kept.update(position for (position,) in _KEPT_POSITIONS.rows(connection, {"session_id": session_id, **asked}))
     return kept
 
 
 def _insert(connection: Connection, session_id: SessionId, rows: Sequence[dict[str, Any]]) -> None:
     if rows:
-        connection.execute(_INSERT, rows)
+        _INSERT.run_each(connection, rows)
         session_rows.set_active(connection, session_id, max(row["at"] for row in rows))
 
 
@@ -137,6 +140,8 @@ def _values(session_id: SessionId, message: TranscriptMessage) -> dict[str, Any]
         "at": message.at,
         "directives": _clean(message.directives),
         "files": message.files,
+        "is_active": True,
+        "is_compacted": False,
     }
 
 

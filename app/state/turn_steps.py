@@ -19,7 +19,7 @@ from app.state.session_steps import Arrival, Moment
 def begin(connection: Connection, message_id: MessageId, arrival: Arrival, moment: Moment) -> SessionEntry:
     """The session's entry, marked with a turn under way."""
     begins = message_rows.begin(connection, message_id, moment.now)
-    entry = session_steps.open_session(connection, replace(arrival, touch=False), moment)
+    entry = session_steps.found(connection, arrival, moment, entry_rows.get(connection, arrival.key))
     begun = lifecycle.begun(lifecycle.touched(entry, moment.now), _token(message_id, begins), moment.now)
     entry_rows.save(connection, begun)
     return begun

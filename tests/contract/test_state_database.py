@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from app.state.engine import BATCH, Database
 from app.state.errors import StateError
 from app.state.opening import open_database
+from app.state.prepared import Prepared, Row
 from app.state.tables import boots, receipts, sessions
 from tests.state_databases import MOMENT, Gate, noted, noting
 
@@ -51,6 +52,23 @@ async def test_writes_that_gather_share_a_commit(database: Database) -> None:
     event.listen(database.engine, "commit", count)
     await Gate(database).gathered(*[noting("word")] * 40)
     assert commits == 2
+
+
+async def test_a_prepared_statement_works_within_the_transaction_and_turns_values_both_ways(database: Database) -> None:
+    begin, starts = Prepared(insert(boots)), Prepared(select(boots.c.started_at, boots.c.ended_at))
+    await database.write(lambda connection: begin.rows(connection, {"started_at": MOMENT, "ended_at": None}))
+    await database.write(
+        lambda connection: begin.run_each(connection, [{"started_at": MOMENT, "ended_at": MOMENT}] * 2)
+    )
+
+    def look(connection: Connection) -> tuple[Sequence[Row], bool]:
+        return starts.rows(connection, {}), connection.in_transaction()
+
+    found, is_within = await database.read(look)
+    assert [tuple(row) for row in found] == [(MOMENT, None), (MOMENT, MOMENT), (MOMENT, MOMENT)]
+    assert is_within
+    with pytest.raises(StateError):
+        await database.write(lambda connection: begin.rows(connection, {"started_at": None, "ended_at": None}))
 
 
 async def test_a_write_is_kept_whole_or_not_at_all(database: Database) -> None:
