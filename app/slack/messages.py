@@ -68,11 +68,12 @@ class Messages(AsyncMiddleware):
         resp: BoltResponse,
         next: Callable[[], Awaitable[Any]],  # noqa: A002 - Bolt passes by name
     ) -> BoltResponse:
-        """A message is acknowledged with ``resp`` and goes no further down the chain."""
+        """A message is acknowledged here and goes no further down the chain."""
         if is_message(req.body):
             await self.take(req.body)
-        else:
-            await next()
+            # Not with ``resp``: whoever stands before in the chain has none, which Bolt takes for an unknown request.
+            return BoltResponse(status=200, body="")
+        await next()
         return resp
 
     async def take(self, body: Json) -> None:

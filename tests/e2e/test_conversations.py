@@ -129,6 +129,13 @@ async def test_unknown_and_malformed_events_are_acknowledged_and_the_bot_goes_on
     assert await bot.answered(bot.say(f"{MENTION} hello")) == "Hello there."
 
 
+async def test_what_people_say_is_known_and_no_warning(bot: Bot) -> None:
+    with structlog.testing.capture_logs() as lines:
+        await bot.answered(bot.say(f"{MENTION} hello"))
+        await bot.rest(lambda: bot.playground.delivery.under_way == 0)
+    assert [line for line in lines if line["log_level"] == "warning"] == []
+
+
 async def test_five_quick_messages_in_one_thread_are_answered_in_order(playground: Playground, mode: str) -> None:
     gate = asyncio.Event()
     provider = ScriptedProvider(["0", gate], ["1"], ["2"], ["3"], ["4"])
