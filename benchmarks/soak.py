@@ -1,8 +1,9 @@
 """``python -m benchmarks.soak [--minutes 5] [--seed N]``: people talk, the bot is killed, and no message may suffer.
 
 Thousands of questions in several threads and DMs of a playground in this process; the real bot in a process of its
-own over one SQLite file, killed, ended in order and started again; its connections cut. It ends by itself, and its
-exit status is 1 when a question was lost, answered twice, or answered out of order.
+own over one SQLite file, killed, ended in order and started again; its connections cut; its calls answered with 429 and
+5xx, or handled by Slack and never answered. It ends by itself, and its exit status is 1 when a question was lost,
+answered twice, or answered out of order.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.clock import SystemClock
 from app.playground.delivery import AckTimes
 from app.playground.seed import BOT_ID
 from app.playground.server import Playground, open_playground
@@ -26,6 +28,7 @@ from benchmarks.children import BenchmarkError
 from benchmarks.command import load, machine
 from benchmarks.soaking_accounts import Account, Question, account
 from benchmarks.soaking_fates import BotProcess, Fate, environment
+from benchmarks.soaking_mishaps import met, order_now_and_then
 from benchmarks.soaking_people import People, words
 from benchmarks.soaking_reports import Soaked, details, summary
 
@@ -45,6 +48,8 @@ class Soak:
     people: People
     fate: Fate
     folder: Path
+    mishaps: random.Random
+    """For what goes wrong with calls to Slack."""
 
     async def run(self, duration_s: float) -> Soaked:
         """Raises ``BenchmarkError`` where the bot ends by itself or does not start."""
@@ -66,7 +71,12 @@ class Soak:
                 group.create_task(self.fate.restart_until(time.monotonic() + duration_s))
                 ending = [
                     group.create_task(work)
-                    for work in (self.people.talk(QUESTIONS_PER_S), self.fate.cut_now_and_then(), self._tell())
+                    for work in (
+                        self.people.talk(QUESTIONS_PER_S),
+                        self.fate.cut_now_and_then(),
+                        order_now_and_then(self.playground.faults, self.mishaps, SystemClock()),
+                        self._tell(),
+                    )
                 ]
                 await asyncio.sleep(duration_s)
                 for task in ending:
@@ -101,6 +111,7 @@ class Soak:
             bursts=self.people.bursts,
             ended=self.fate.bot.ended,
             cuts=self.fate.cuts,
+            mishaps=met(self.playground.calls.calls),
             redelivered=sum(entry.attempt > 0 for entry in deliveries),
             unfinished=kept.unfinished,
             talked_s=talked_s,
@@ -172,7 +183,8 @@ async def soak(duration_s: float, seed: int, folder: Path) -> Soaked:
         playground.workspace.subscribe(people.see)
         bot = BotProcess(environment(playground, folder), folder / "bot.log")
         try:
-            return await Soak(playground, people, Fate(playground, bot, chance), folder).run(duration_s)
+            fate, mishaps = Fate(playground, bot, chance), random.Random(chance.random())
+            return await Soak(playground, people, fate, folder, mishaps).run(duration_s)
         finally:
             await bot.aclose()
 

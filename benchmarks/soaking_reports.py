@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.soaking_accounts import Account
+from benchmarks.soaking_mishaps import Mishaps
 
 _TELLING = frozenset({"recovery_started", "recovery_postponed", "message_abandoned", "delivery_failed", "task_failed"})
 _EVENT = re.compile(r"[a-z_]+")
@@ -25,6 +26,7 @@ class Soaked:
     ended: Mapping[str, int]
     """How often the bot was ended, by signal."""
     cuts: int
+    mishaps: Mishaps
     redelivered: int
     unfinished: int
     """Messages and answers that the bot's records have no end of."""
@@ -40,6 +42,7 @@ class Soaked:
 
 def summary(soaked: Soaked) -> str:
     counted, ended = soaked.account, soaked.ended
+    lost, limited, failed = soaked.mishaps.lost, soaked.mishaps.limited, soaked.mishaps.failed
     settled = "" if soaked.has_settled else " (NOT SETTLED)"
     threads = len(set(soaked.threads.values()))
     return "\n".join(
@@ -54,6 +57,7 @@ def summary(soaked: Soaked) -> str:
             f"  kills          {ended.get('SIGKILL', 0)} (SIGKILL), {ended.get('SIGTERM', 0)} orderly (SIGTERM)",
             f"  restarts       {sum(ended.values()) - 1}",
             f"  socket cuts    {soaked.cuts}",
+            f"  calls to Slack {lost} handled without an answer, {limited} put off (429), {failed} failed (5xx)",
             f"  redeliveries   {soaked.redelivered}; came behind a later question: {len(counted.late)}",
             f"  without an end in the bot's records: {soaked.unfinished}",
             f"  the bot's warnings: {_told(soaked.log)}",
