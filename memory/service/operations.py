@@ -29,6 +29,7 @@ from memory.service.wire import (
     JsonObject,
     array_of,
     candidate_of,
+    forget_said,
     lines_of,
     record_of,
 )
@@ -146,12 +147,15 @@ async def _sweep(store: WholeStore, body: SweepBody, _key: str | None) -> Done:
 
 async def _erase(store: WholeStore, body: EraseBody, _key: str | None) -> Done:
     noted: JsonObject
-    if body.scope_key is not None:
-        receipt = await store.erase(body.scope_key, body.id)
-        noted = {"scope": body.scope_key, "id": body.id}
-    else:
-        receipt = await store.erase_thread(body.thread_key or "")
-        noted = {"thread": body.thread_key}
+    try:
+        if body.scope_key is not None:
+            receipt = await store.erase(body.scope_key, body.id)
+            noted = {"scope": body.scope_key, "id": body.id}
+        else:
+            receipt = await store.erase_thread(body.thread_key or "")
+            noted = {"thread": body.thread_key}
+    finally:
+        forget_said()
     counts: JsonObject = {"records": receipt.records, "scopes": receipt.scopes}
     return _done({"ok": True} | counts, noted | counts)
 

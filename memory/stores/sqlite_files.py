@@ -15,7 +15,7 @@ import structlog
 from memory.stores.sqlite_connections import FrozenConnection, connect, create
 from memory.stores.sqlite_schema import is_refused, mend, migrate
 from memory.stores.sqlite_scrubbing import scrub_if_owed
-from memory.stores.sqlite_snapshot import Snapshot, version_at_once
+from memory.stores.sqlite_snapshot import Snapshot, data_version
 from memory.stores.sqlite_uses import Uses
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -44,11 +44,20 @@ class Lane:
     thread: threading.Lock = field(default_factory=threading.Lock)
     connection: sqlite3.Connection | None = None
     inode: int = 0
+    is_patient: bool = True
+    """Whether a statement waits at all. It does on a connection that was just opened."""
+
+    def be_patient(self, is_patient: bool) -> None:  # noqa: FBT001 - it is what the method is about
+        """Told to SQLite only when it changes: a search of what is in memory asks one question, not three."""
+        if self.connection is not None and self.is_patient is not is_patient:
+            self.connection.execute(f"PRAGMA busy_timeout = {round(self.timeout_s * 1_000) if is_patient else 0}")
+            self.is_patient = is_patient
 
     def close(self) -> None:
         if self.connection is not None:
             self.connection.close()
             self.connection = None
+            self.is_patient = True
 
 
 class ScopeFile:
@@ -84,6 +93,7 @@ class ScopeFile:
                 connection = self._opened(self.reads, connect)
                 # A count of uses need not outlive a loss of power.
                 connection.execute("PRAGMA synchronous = NORMAL")
+        self.reads.be_patient(True)
         return connection
 
     @contextmanager
@@ -107,7 +117,8 @@ class ScopeFile:
         if connection is None or isinstance(connection, FrozenConnection):
             return False
         try:
-            return self.path.stat().st_ino == self.reads.inode and version_at_once(connection) == snapshot.version
+            self.reads.be_patient(False)
+            return self.path.stat().st_ino == self.reads.inode and data_version(connection) == snapshot.version
         except (sqlite3.Error, OSError):
             return False
 

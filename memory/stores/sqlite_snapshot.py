@@ -32,16 +32,6 @@ def data_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
 
-def version_at_once(connection: sqlite3.Connection) -> int:
-    """``data_version``, which raises ``sqlite3.Error`` rather than wait for another process that holds the file."""
-    (timeout_ms,) = connection.execute("PRAGMA busy_timeout").fetchone()
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        return data_version(connection)
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {timeout_ms}")
-
-
 def load(connection: sqlite3.Connection, scope_key: str, version: int, uses: Uses) -> Snapshot:
     rows = connection.execute("SELECT * FROM active_records ORDER BY seq").fetchall()
     return Snapshot(version, Pool(uses.shown_on([record_of(scope_key, row) for row in rows])))

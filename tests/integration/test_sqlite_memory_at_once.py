@@ -15,10 +15,10 @@ from memory.store import Query, StoreUnavailableError, Vector
 from memory.stores.searches import Search
 from memory.stores.sqlite import SqliteStore
 from memory.stores.sqlite_connections import path_of
-from memory.stores.sqlite_files import in_lane
+from memory.stores.sqlite_files import Lane, in_lane
 from memory.stores.sqlite_finding import retrieve, retrieve_at_once
 from memory.stores.sqlite_handles import Bounds
-from memory.stores.sqlite_snapshot import version_at_once
+from memory.stores.sqlite_snapshot import data_version
 from tests.fakes import until
 from tests.memory_records import EPOCH, ORG, USER, StoppedClock, fact, found, sql, texts
 
@@ -118,9 +118,26 @@ def test_a_file_that_is_held_by_another_is_not_waited_for(tmp_path: Path) -> Non
     path = tmp_path / "scope.db"
     sql(path, "CREATE TABLE records (seq)")
     with closing(sqlite3.connect(path, timeout=LONG_S)) as ours, closing(sqlite3.connect(path)) as theirs:
+        lane = Lane(LONG_S, connection=ours)
+        lane.be_patient(False)
         theirs.execute("BEGIN EXCLUSIVE")
         with pytest.raises(sqlite3.OperationalError, match="locked"):
-            version_at_once(ours)
+            data_version(ours)
         theirs.execute("ROLLBACK")
-        assert version_at_once(ours) > 0
-        assert ours.execute("PRAGMA busy_timeout").fetchone() == (int(LONG_S * 1_000),)
+        assert data_version(ours) > 0
+        lane.be_patient(True)
+        assert waiting_ms(ours) == LONG_S * 1_000
+
+
+async def test_a_search_at_once_waits_for_nobody_and_one_in_a_thread_does_again(store: SqliteStore) -> None:
+    lane = store.handles.files[ORG].reads
+    for _ in range(2):
+        await found(store, ORG, "deploys")
+        assert waiting_ms(lane.connection) == 0
+        assert len(await store.list(ORG, 8)) == 2
+        assert waiting_ms(lane.connection) == lane.timeout_s * 1_000
+
+
+def waiting_ms(connection: sqlite3.Connection | None) -> int:
+    assert connection is not None
+    return connection.execute("PRAGMA busy_timeout").fetchone()[0]

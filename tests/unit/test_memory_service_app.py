@@ -14,14 +14,14 @@ from memory.record import MemoryRecord, Status
 from memory.service.asgi import MemoryService
 from memory.service.fences import trace_id
 from memory.service.routes import application
-from memory.service.wire import array_of, lines_of, record_json, told_record
-from memory.store import Query, Retrieved, StoreFullError, StoreUnavailableError
+from memory.service.wire import array_of, lines_of, record_json, said_json, told_record
+from memory.store import EraseReceipt, Query, Retrieved, StoreFullError, StoreUnavailableError
 from memory.stores.inprocess import InProcessStore
 from tests.memory_records import record
 from tests.memory_services import BEARER, TOKEN, Json, fact
 
 MARKER = "zebraquartz"
-WRITE = {"scopeKey": "org:acme", "records": [fact(f"the {MARKER} is kept")]}
+WRITE: Json = {"scopeKey": "org:acme", "records": [fact(f"the {MARKER} is kept")]}
 RETRIEVE = {"scopeKey": "org:acme", "query": MARKER, "limit": 5}
 
 
@@ -39,6 +39,20 @@ class FailingStore(InProcessStore):
         if after is not None:
             raise self.fault
         return [record(each) for each in range(limit)]
+
+
+class FailingErasure(InProcessStore):
+    """Erases, and may say then that it could not erase everything."""
+
+    def __init__(self, fault: Exception | None) -> None:
+        super().__init__(ranker=KeywordRanker(), now=lambda: datetime.now(UTC), cap=500)
+        self.fault = fault
+
+    async def erase_thread(self, thread_key: str) -> EraseReceipt:
+        receipt = await super().erase_thread(thread_key)
+        if self.fault is not None:
+            raise self.fault
+        return receipt
 
 
 class BlindStore(InProcessStore):
@@ -181,6 +195,17 @@ def test_a_record_is_the_same_json_whichever_way_it_is_written(given: MemoryReco
     assert json.loads(record_json(given)) == json.loads(json.dumps(told_record(given)))
     assert json.loads(array_of([given, given])) == [json.loads(record_json(given))] * 2
     assert lines_of([given]).decode() == record_json(given) + "\n"
+
+
+@pytest.mark.parametrize("fault", [None, StoreUnavailableError("one file could not be looked at")])
+async def test_nothing_that_was_erased_stays_among_what_was_told(fault: Exception | None) -> None:
+    store = FailingErasure(fault)
+    await asked(store, "/write", WRITE)
+    assert MARKER in (await asked(store, "/retrieve", RETRIEVE)).text
+    assert said_json.cache_info().currsize > 0
+    answer = await asked(store, "/erase", {"threadKey": WRITE["records"][0]["sourceThreadKey"]})
+    assert answer.status_code == (200 if fault is None else 503)
+    assert said_json.cache_info().currsize == 0
 
 
 def test_a_trace_is_noted_only_when_it_is_one() -> None:
