@@ -51,7 +51,10 @@ def invoke(arguments: Sequence[str]) -> int:
     except typer.Exit as leaving:
         return leaving.exit_code
     except typer.TyperException as error:
-        _complain([f"{error.format_message().rstrip('.')} (switchboard --help shows what there is)"])
+        # A usage error knows the command it is about, whose help says more than the whole program's.
+        context: typer.Context | None = getattr(error, "ctx", None)
+        command = "switchboard" if context is None else context.command_path
+        _complain([f"{error.format_message().rstrip('.')} ({command} --help shows what there is)"])
         return error.exit_code
     except (ConfigurationError, StateError, OSError, BaseExceptionGroup) as error:
         faults = startup_faults(error)

@@ -96,7 +96,7 @@ def _wrong_kind(secret: str, prefixes: tuple[str, ...]) -> str | None:
         return None
     for prefix, kind in _TOKEN_KINDS.items():
         if secret.startswith(prefix):
-            return f"holds {kind}"
+            return f"is {kind}"
     return f"does not start with {prefixes[0]}" if prefixes else None
 
 

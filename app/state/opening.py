@@ -73,7 +73,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as exc:
-        raise ConfigurationError(f"state.url: the folder {folder} cannot be made: {exc.strerror}") from exc
+        raise ConfigurationError(f"data_dir or state.url: the folder {folder} cannot be made: {exc.strerror}") from exc
 
 
 def _parsed(url: str) -> URL:

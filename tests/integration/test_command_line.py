@@ -52,6 +52,9 @@ async def test_the_installed_script_is_the_same_program(tmp_path: Path) -> None:
         (["play", "--port", "70000"], "Invalid value for '--port'"),
         (["manifest", "--http"], "Option '--http' requires an argument"),
         (["doctor", "extra"], "unexpected extra argument"),
+        (["ask"], "Missing argument 'text' (switchboard ask --help shows what there is)"),
+        (["state"], "Missing command (switchboard state --help shows what there is)"),
+        (["state", "chek"], "(switchboard state --help shows what there is)"),
         (["xoxb-1-SECRET"], "No such command 'xoxb-***'"),
     ],
 )

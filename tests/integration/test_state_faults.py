@@ -181,7 +181,7 @@ async def test_a_server_that_is_not_there_is_named_and_its_password_is_not(tmp_p
         ("mysql://u:SECRET@host/db", "mysql is not supported"),
         ("sqlite://", "names no file"),
         ("sqlite:///:memory:", "names no file"),
-        ("sqlite:////dev/null/state.db", "cannot be made"),
+        ("sqlite:////dev/null/state.db", "data_dir or state.url: the folder /dev/null cannot be made"),
     ],
 )
 async def test_a_url_that_is_of_no_use_is_refused_in_a_sentence(url: str, complaint: str) -> None:

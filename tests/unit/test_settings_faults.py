@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from app.logs import mask
 from config.faults import SettingsError
 from config.loading import load
 from config.names import ANY_NAME, root, settings_below, variable
@@ -191,21 +192,21 @@ def test_a_key_where_its_variables_name_belongs_is_recognised(tmp_path: Path) ->
         (
             {"SLACK_BOT_TOKEN": f"xapp-{MARKER}", "SLACK_APP_TOKEN": f"xoxb-{MARKER}"},
             {
-                "slack.bot_token": "holds an app-level token; it belongs into slack.app_token",
-                "slack.app_token": "holds a bot token; it belongs into slack.bot_token",
+                "slack.bot_token": "is an app-level token; it belongs into slack.app_token",
+                "slack.app_token": "is a bot token; it belongs into slack.bot_token",
             },
         ),
         (
             {"SLACK_BOT_TOKEN": f"xoxp-{MARKER}", "SLACK_APP_TOKEN": "xapp-1"},
-            {"slack.bot_token": "holds a user token, which Switchboard does not use"},
+            {"slack.bot_token": "is a user token, which Switchboard does not use"},
         ),
         (
             {"SLACK_BOT_TOKEN": MARKER, "SLACK_APP_TOKEN": f"xoxe-{MARKER}"},
-            {"slack.bot_token": "does not start with xoxb-", "slack.app_token": "holds a refresh token"},
+            {"slack.bot_token": "does not start with xoxb-", "slack.app_token": "is a refresh token"},
         ),
         (
             {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_SIGNING_SECRET": f"xapp-{MARKER}"},
-            {"slack.signing_secret": "holds an app-level token"},
+            {"slack.signing_secret": "is an app-level token"},
         ),
     ],
 )
@@ -214,6 +215,7 @@ def test_a_wrong_token_is_told_apart(tmp_path: Path, environ: dict[str, str], fa
     found = faults_of(tmp_path, base, environ=environ, playground=False)
     assert {fault.split(" ")[0]: fault.split("): ")[1][: len(faults[fault.split(" ")[0]])] for fault in found} == faults
     assert MARKER not in " ".join(found)
+    assert [mask(fault) for fault in found] == found
 
 
 def test_one_fault_causes_no_second_one(tmp_path: Path) -> None:
