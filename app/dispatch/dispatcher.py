@@ -91,7 +91,7 @@ class Dispatcher:
             if completed is not None:
                 accepted = replace(accepted, message=await completed(accepted.message))
             work = Work(accepted, chat)
-            is_meant = await self.is_meant(work)
+            is_meant = await self._seems_meant(work)
         if not is_meant:
             await self.outbox.end(accepted, NOT_MEANT)
             return NOT_MEANT
@@ -133,12 +133,18 @@ class Dispatcher:
                 self.lines.leave(ticket)
 
     async def is_meant(self, work: Work) -> bool:
-        """Whether the bot is spoken to; an unmentioned reply speaks to it where it takes part in the thread."""
+        """Whether the bot is spoken to; an unmentioned reply speaks to it where it takes part in the thread.
+
+        Raises ``ChannelUnavailableError``.
+        """
         if work.message.address is not Address.FOLLOW_UP:
             return True
+        async with self._entrance:
+            return await work.chat.takes_part()
+
+    async def _seems_meant(self, work: Work) -> bool:
         try:
-            async with self._entrance:
-                return await work.chat.takes_part()
+            return await self.is_meant(work)
         except ChannelUnavailableError as fault:
             # Most unmentioned replies are not for the bot, so silence is the lesser evil; the log says it was blind.
             _log.warning(THREAD_UNREADABLE, reason=str(fault))

@@ -125,13 +125,13 @@ class Recovering:
     async def _looked_at(self, case: _Case) -> _Case | None:
         """With what is visible of it, or ``None`` when nothing is left to do."""
         work, accepted = case.work, case.found.accepted
-        if case.found.begins == 0 and not await self._dispatcher.is_meant(work):
-            await self._dispatcher.outbox.end(accepted, NOT_MEANT)
-            return None
         try:
+            if case.found.begins == 0 and not await self._dispatcher.is_meant(work):
+                await self._dispatcher.outbox.end(accepted, NOT_MEANT)
+                return None
             left = await work.chat.remains(await self._journal.foreign(accepted))
         except (ChannelUnavailableError, StateError) as fault:
-            # Without knowing what is visible, answering could double it.
+            # Without knowing what is visible, answering could double it; not answering could lose it.
             _log.warning(RECOVERY_POSTPONED, messages=1, reference=accepted.message.reference, reason=str(fault))
             self._dispatcher.redelivery.after(LOOK_AGAIN_S, lambda: self._later(case))
             return None

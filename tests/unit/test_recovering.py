@@ -104,6 +104,20 @@ async def test_an_unmentioned_reply_that_nobody_looked_at_yet_is_looked_at_now()
     assert restart.outcomes == ["not_meant"]
 
 
+async def test_an_unmentioned_reply_in_a_thread_that_cannot_be_read_is_looked_at_again_later() -> None:
+    """An earlier process may have known already that the bot takes part in it."""
+    restart = Restart(["whole"])
+    restart.chats["1.1"] = chat = FakeChat(unreadable=ChannelUnavailableError("timeout"), is_part=True)
+    follow_up = message(root="1.0", position="1.1", address=Address.FOLLOW_UP)
+    assert await restart.run(await restart.left(follow_up, begins=0)) == 0
+    assert restart.outcomes == []
+    chat.unreadable = None
+    rounds = asyncio.create_task(restart.house.dispatcher.redelivery.run())
+    await until(lambda: restart.outcomes == ["ran"])
+    rounds.cancel()
+    assert chat.answer.written == "whole"
+
+
 async def test_whoever_gave_a_command_is_told_to_look_whether_it_took_effect() -> None:
     restart = Restart()
     await restart.run(await restart.left(message("!memory forget x", position="1.1"), is_command=True))
