@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import structlog
 
@@ -14,7 +14,7 @@ from app.dispatch.journal import Accepted, Journal, MessageId, Promise, TurnReco
 from app.dispatch.redelivery import Redelivery
 from app.dispatch.unwritten import Unwritten
 from app.dispatch.work import Made, Outcome, Work
-from app.errors import ChannelUnavailableError, DeliveryError, StateError
+from app.errors import ChannelUnavailableError, DeliveryError, StateError, StoppedByUserError
 from app.sessions.restart import KEPT
 
 DELIVERY_FAILED = "delivery_failed"
@@ -89,9 +89,10 @@ class Outbox:
         return await self._journal.lead_on(work.accepted, text, then)
 
     async def deliver(self, work: Work, text: str, outcome: str, record: TurnRecord | None = None) -> Outcome:
-        """Show what was promised whole, and end the message with it."""
+        """Show what was promised whole, and end the message with it; whoever stops reading has had enough of it."""
         try:
-            await self.chat(work).say(text)
+            with suppress(StoppedByUserError):
+                await self.chat(work).say(text)
         except DeliveryError as fault:
             return await self.owe(work, text, record, fault)
         self.shown(work.accepted, outcome)
@@ -123,7 +124,7 @@ class Outbox:
         fault = await self._promised(work, made, carried)
         try:
             await work.chat.noting(self._noting(work.accepted)).say(note)
-        except DeliveryError as unsaid:
+        except (DeliveryError, StoppedByUserError) as unsaid:
             _log.error(DELIVERY_FAILED, reason=str(unsaid))
         self.shown(work.accepted, made.outcome)
         if fault is None:
@@ -177,7 +178,8 @@ class Outbox:
         try:
             left = await work.chat.remains(await self._journal.foreign(work.accepted))
             if not left.is_whole:
-                await self._show(work, left, promise.text)
+                with suppress(StoppedByUserError):
+                    await self._show(work, left, promise.text)
         except (ChannelUnavailableError, DeliveryError) as fault:
             return await self.owe(work, promise.text, promise.record, fault)
         self.shown(work.accepted, "redelivered")

@@ -206,6 +206,23 @@ async def test_an_answer_that_is_owed_waits_for_records_that_cannot_be_read_and_
     assert chat.answer.written == wording.recovered("Hello")
 
 
+async def test_a_sentence_that_its_reader_stops_is_over_and_not_apologised_for() -> None:
+    """A long one may stream."""
+    house = House(commands=pinging())
+    house.chat.unspeakable = StoppedByUserError()
+    await serve(house, "!turn ping")
+    assert (house.chat.said, house.journal.outcomes) == ([], {1: "command"})
+
+
+async def test_an_answer_that_its_reader_stops_while_it_is_shown_again_is_over() -> None:
+    house, chat = House(), FakeChat(left=Remains(("1.5",)), finish_failure=StoppedByUserError())
+    accepted = await house.dispatcher.accept(message())
+    assert accepted is not None
+    promise = Promise("Hello", None, 1, accepted.accepted_at)
+    assert await house.dispatcher.redeliver(Work(accepted, chat, is_left_over=True), promise) == "redelivered"
+    assert house.journal.outcomes == {1: "redelivered"}
+
+
 async def test_the_word_that_ends_an_answer_its_reader_stopped_is_said_without_records() -> None:
     house = House()
     house.chat.finish_failure = StoppedByUserError()
