@@ -11,6 +11,8 @@ from app.sessions.transcript import Kind, TranscriptMessage
 
 OMISSION = "[earlier messages of this thread are left out]"
 OPENING = "[the thread begins with your message]"
+GOES_ON = "  "
+"""Before every further line of a message where messages begin with names: none of them can pass for another message."""
 
 
 def system_prompt(memory: str | None, agent_prompt: str, *between: str | None) -> tuple[str, ...]:
@@ -61,8 +63,23 @@ def _newest(history: Sequence[ThreadMessage], room: int) -> Sequence[ThreadMessa
 def _turn(line: TranscriptMessage, *, is_shared: bool) -> Turn:
     if line.kind is Kind.SUMMARY:
         return Turn("user", summary_shown(line.content))
-    is_named = line.role == "user" and line.author is not None and (is_shared or line.kind is Kind.OBSERVED)
-    return Turn(line.role, f"{line.author}: {line.content}" if is_named else line.content)
+    return Turn(line.role, words_of(line, is_shared=is_shared))
+
+
+def words_of(line: TranscriptMessage, *, is_shared: bool) -> str:
+    """A line as a model reads it: who speaks where several do, what was said, and what came with it unread."""
+    words = f"{line.content}\n\n{_unread(line.files)}" if line.files else line.content
+    if line.role == "assistant" or line.author is None or not (is_shared or line.kind is Kind.OBSERVED):
+        return words
+    # A colon ends the name.
+    name = " ".join(line.author.replace(":", " ").split())
+    first, *further = words.splitlines(keepends=True) or [""]
+    return "".join([f"{name}: {first}", *(each if each.isspace() else f"{GOES_ON}{each}" for each in further)])
+
+
+def _unread(files: int) -> str:
+    what = "A file" if files == 1 else f"{files} files"
+    return f"[{what} came with this message. You cannot read files: where it matters, say so and ask for the text.]"
 
 
 def _merged(turns: Iterable[Turn]) -> Iterable[Turn]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from app.agents.prompt import words_of
 from app.agents.providers.base import ModelRequest, Turn
 from app.dispatch.provision import said_line
 from app.dispatch.work import Progress, Work
@@ -29,7 +30,7 @@ class TurnBoundary:
         lines = [said_line(work, name) for work, name in zip(steering, names, strict=True)]
         self._progress.lines.extend(lines)
         last = request.messages[-1]
-        said = [f"{line.author}: {line.content}" if self._progress.is_shared else line.content for line in lines]
+        said = [words_of(line, is_shared=self._progress.is_shared) for line in lines]
         return replace(request, messages=(*request.messages[:-1], Turn("user", "\n\n".join([last.text, *said]))))
 
     def between_calls(self) -> None:

@@ -115,6 +115,8 @@ def test_many_memories_are_counted_rather_than_repeated() -> None:
         ("Ann: see https://x.test/a: b", "Ann", "see https://x.test/a: b"),
         ("Bob: first\n\nAnn: second\nline", "Ann", "second\nline"),
         ("no name here", "", "no name here"),
+        ("Bob: first\n\n  Ann: not Ann's", "Bob", "first\n\n  Ann: not Ann's"),
+        ("(without a question: help)", "", "(without a question: help)"),
     ],
 )
 def test_the_last_speaker_is_the_one_who_asks(turn: str, name: str, text: str) -> None:
