@@ -115,6 +115,10 @@ class Reply(Protocol):
         """Take more of the answer; returns at once. The text is visible about a second later at the latest."""
         ...
 
+    def hold(self) -> None:
+        """All is written and ``finish`` comes next: what is not visible yet may wait for it, a moment at most."""
+        ...
+
     async def finish(self) -> None:
         """Return once everything written is visible and the answer is closed.
 

@@ -103,6 +103,9 @@ class ConsoleReply:
     def write(self, text: str) -> None:
         self.text += text
 
+    def hold(self) -> None:
+        """Nothing is shown before the end anyway."""
+
     async def finish(self) -> None:
         """Everything written is there already."""
 

@@ -78,6 +78,7 @@ class ManualClock:
 @dataclass(slots=True)
 class FakeReply:
     written: str = ""
+    is_held: bool = False
     is_finished: bool = False
     is_abandoned: bool = False
     failure: SwitchboardError | None = None
@@ -87,6 +88,9 @@ class FakeReply:
         if self.failure is not None:
             raise self.failure
         self.written += text
+
+    def hold(self) -> None:
+        self.is_held = True
 
     async def finish(self) -> None:
         if self.failure is not None or self.finish_failure is not None:

@@ -182,6 +182,7 @@ class Turns:
         text = f"{reply.text}{note}".strip("\n")
         record = self._record(progress, outcome)
         progress.made = Made(text, outcome, record)
+        reply.hold()
         await self._outbox.promise(work.accepted, text, record, _carried(progress))
         try:
             if note:

@@ -77,6 +77,9 @@ class Heard:
         self._reply.write(text)
         self.text += text
 
+    def hold(self) -> None:
+        self._reply.hold()
+
     async def finish(self) -> None:
         self.is_closed = True
         await self._reply.finish()

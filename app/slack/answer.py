@@ -26,6 +26,8 @@ STREAM_FLUSH_S = 0.7
 """Keeps one stream inside chat.appendStream's 100 calls a minute."""
 EDIT_FLUSH_S = 1.5
 """chat.update allows about 50 calls a minute for the whole workspace."""
+HOLD_S = 0.7
+"""How long an answer that is complete waits for its end at most, before it begins to stream all the same."""
 UNCERTAIN_LIMIT = 4
 """Lost calls in a row before the platform counts as unreachable."""
 _LONG_AGO = float("-inf")
@@ -68,6 +70,7 @@ class Answer:
         self._is_whole = True
         self._may_stream = may_stream
         self._not_before = 0.0
+        self._held_until = _LONG_AGO
         self._lost_in_a_row = 0
         self._failure: str | None = None
         self.is_visible = False
@@ -81,6 +84,10 @@ class Answer:
     def write(self, text: str) -> None:
         self._pending += text
 
+    def hold(self, now: float) -> None:
+        """All is written, and the end comes soon: what is begun until then would only be two calls in place of one."""
+        self._held_until = now + HOLD_S
+
     def end(self, *, is_whole: bool = True) -> None:
         """Nothing more will be written. An answer that is not whole is not marked as the end of its turn."""
         self._has_ended, self._is_whole = True, is_whole
@@ -89,9 +96,11 @@ class Answer:
         """What to do now. Asking twice without reporting an outcome gives the same answer."""
         if self._failure is not None:
             return Failed(self._failure)
-        if now < self._not_before:
-            return Wait(self._not_before, heeds_text=False)
         segment = self._segment
+        is_held = segment is None and not self._has_ended
+        not_before = max(self._not_before, self._held_until) if is_held else self._not_before
+        if now < not_before:
+            return Wait(not_before, heeds_text=False)
         if segment is not None and segment.doubtful_from is not None:
             return self._settle(segment)
         self._choose_piece(now)

@@ -62,6 +62,9 @@ class SlackReply:
         if self._writer is None or self._writer.done():
             self._writer = self._spawn(self._run(), name="reply_writer", last=True)
 
+    def hold(self) -> None:
+        self._answer.hold(self._clock.monotonic())
+
     async def finish(self) -> None:
         await self._end(is_whole=True)
 

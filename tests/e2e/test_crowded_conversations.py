@@ -60,8 +60,8 @@ async def test_five_quick_messages_have_five_visible_outcomes_in_their_order(pla
 
 async def test_a_start_whose_answer_is_lost_takes_over_no_answer_before_it(playground: Playground) -> None:
     """The answer before it may be younger than the question."""
-    unsaid, unfinished = asyncio.Event(), asyncio.Event()
-    provider = ScriptedProvider([unsaid, "one", unfinished], ["two"])
+    unsaid, unfinished, begun = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    provider = ScriptedProvider([unsaid, "one", unfinished], ["t", begun, "wo"])
     async with talking(playground, provider) as bot:
         root = bot.say(f"{MENTION} 1")
         await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
@@ -71,9 +71,10 @@ async def test_a_start_whose_answer_is_lost_takes_over_no_answer_before_it(playg
         await under_way(bot, root, "one")
         playground.faults.inject(Fault(method="chat.startStream", kind=FaultKind.DROP_AFTER))
         unfinished.set()
+        await playground.wait_for(lambda: playground.faults.pending == 0, 8.0)
+        begun.set()
         await bot.rest(lambda: "two" in bot.text(root))
         assert bot.text(root) == "onetwo"
-        assert playground.faults.pending == 0
 
 
 async def test_a_full_line_refuses_in_a_sentence_and_what_waits_is_answered(playground: Playground) -> None:

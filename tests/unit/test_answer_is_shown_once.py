@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.slack.answer import SEGMENT_CHARS, STREAM_FLUSH_S, STREAM_LIFE_S, Answer
+from app.slack.answer import HOLD_S, SEGMENT_CHARS, STREAM_FLUSH_S, STREAM_LIFE_S, Answer
 from app.slack.outcome import Refusal
 from app.slack.steps import Append, Call, Done, Failed, Post, Start, Stop, Update, Wait
 
@@ -137,15 +137,21 @@ def words(text: str) -> list[str]:
     pauses=st.lists(st.sampled_from([0.0, 0.1, 1.0, 100.0, 299.0]), max_size=12),
     faults=st.lists(st.sampled_from(FAULTS), max_size=30),
     may_stream=st.booleans(),
+    held_s=st.none() | st.sampled_from([0.0, 0.1, 1.0, 299.0]),
 )
 def test_no_text_is_lost_doubled_or_reordered_whatever_happens_to_the_calls(
-    pieces: list[str], pauses: list[float], faults: list[Fault], *, may_stream: bool
+    pieces: list[str], pauses: list[float], faults: list[Fault], held_s: float | None, *, may_stream: bool
 ) -> None:
     writer = Writer(faults, may_stream=may_stream)
     for number, piece in enumerate(pieces):
         writer.answer.write(piece)
         writer.run()
         writer.now += pauses[number] if number < len(pauses) else 0.0
+    if held_s is not None:
+        writer.answer.hold(writer.now)
+        writer.run()
+        writer.now += held_s
+        writer.run()
     writer.answer.end()
     assert isinstance(writer.run(until_idle=False), Done)
     assert "".join(words(writer.slack.visible)) == "".join(words("".join(pieces)))
@@ -178,6 +184,25 @@ def test_a_short_answer_that_is_whole_at_once_is_one_ordinary_message() -> None:
     writer.answer.end()
     assert isinstance(writer.run(), Done)
     assert writer.calls == [Post("Forty-two.", is_last=True)]
+
+
+def test_an_answer_that_is_complete_waits_for_its_end_and_is_one_ordinary_message() -> None:
+    writer = Writer([])
+    writer.answer.write("Forty-two.")
+    writer.answer.hold(writer.now)
+    assert writer.run() == Wait(HOLD_S, heeds_text=False)
+    writer.answer.end()
+    assert isinstance(writer.run(), Done)
+    assert writer.calls == [Post("Forty-two.", is_last=True)]
+
+
+def test_an_answer_that_is_complete_is_streamed_when_its_end_takes_too_long() -> None:
+    writer = Writer([])
+    writer.answer.write("Forty-two.")
+    writer.answer.hold(writer.now)
+    writer.now = HOLD_S
+    writer.run()
+    assert writer.calls == [Start("Forty-two.")]
 
 
 def test_text_that_grows_is_streamed_at_most_once_per_flush_interval() -> None:
