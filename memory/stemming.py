@@ -1,4 +1,4 @@
-"""One form for a word's inflections."""
+"""One form for a word, its inflections and its short forms."""
 
 import re
 from collections.abc import Callable
@@ -12,6 +12,8 @@ from snowballstemmer.greek_stemmer import GreekStemmer
 from snowballstemmer.hindi_stemmer import HindiStemmer
 from snowballstemmer.russian_stemmer import RussianStemmer
 from snowballstemmer.tamil_stemmer import TamilStemmer
+
+from memory.wordforms import BASE_FORMS
 
 LONGEST_WORD = 40
 """What is longer is no word and stays as it is."""
@@ -38,28 +40,8 @@ _HEBREW_BEFORE = re.compile(r"^[והשכבלמ]+(?=.{3})")
 _HEBREW_PLURAL = re.compile(r"(?<=.{3})(?:ים|ות)$")
 _HEBREW_FINALS = str.maketrans("ךםןףץ", "כמנפצ")
 _BRITISH_IZE = re.compile(r"(?<=[a-z]{3})is(?=(?:e|ed|es|er|ers|ing|ation|ations)$)")
+_NOUN_OF_IFY = re.compile(r"(?<=[a-z])ifications?$")
 _BRITISH_OR = re.compile(r"(?<=[a-z]{3})our(?=(?:s|ed|ing|ite|ites|able|ful)?$)")
-_IRREGULAR = {
-    form: base
-    for base, forms in {
-        "become": "became", "begin": "began begun", "break": "broke broken", "bring": "brought", "build": "built",
-        "buy": "bought", "catch": "caught", "child": "children", "choose": "chose chosen", "come": "came",
-        "draw": "drew drawn", "drink": "drank drunk", "drive": "drove driven", "eat": "ate eaten",
-        "fall": "fell fallen", "feel": "felt", "fight": "fought", "find": "found", "fly": "flew flown",
-        "foot": "feet", "forget": "forgot forgotten", "freeze": "froze frozen", "get": "got gotten",
-        "give": "gave given", "go": "went gone", "grow": "grew grown", "hear": "heard", "hide": "hid hidden",
-        "hold": "held", "keep": "kept", "know": "knew known", "lead": "led", "leave": "left", "lend": "lent",
-        "lose": "lost", "make": "made", "man": "men", "meet": "met", "mouse": "mice", "pay": "paid",
-        "person": "people", "ride": "rode ridden", "ring": "rang rung", "rise": "rose risen", "run": "ran",
-        "say": "said", "see": "saw seen", "sell": "sold", "send": "sent", "shake": "shook shaken",
-        "shoot": "shot", "show": "shown", "sing": "sang sung", "sink": "sank sunk", "sit": "sat",
-        "sleep": "slept", "speak": "spoke spoken", "spend": "spent", "stand": "stood", "steal": "stole stolen",
-        "swear": "swore sworn", "swim": "swam swum", "take": "took taken", "teach": "taught",
-        "tell": "told", "think": "thought", "throw": "threw thrown", "understand": "understood",
-        "wake": "woke woken", "wear": "wore worn", "win": "won", "woman": "women", "write": "wrote written",
-    }.items()
-    for form in forms.split()
-}  # fmt: skip
 
 
 @lru_cache(CACHED_WORDS)
@@ -68,8 +50,12 @@ def stem(word: str) -> str:
     if len(word) > LONGEST_WORD:
         return word
     if word.isascii():
-        word = _BRITISH_OR.sub("or", _BRITISH_IZE.sub("iz", _IRREGULAR.get(word, word)))
+        word = _american(_NOUN_OF_IFY.sub("ify", BASE_FORMS.get(word, word)))
     elif _HEBREW[0] <= word[0] <= _HEBREW[1]:
         return _HEBREW_BEFORE.sub("", _HEBREW_PLURAL.sub("", word)).translate(_HEBREW_FINALS)
     # A stemmer has state while it works: a new one for each word is cheap, and threads cannot meet in it.
     return next((make().stemWord(word) for first, last, make in _STEMMERS if first <= word[0] <= last), word)
+
+
+def _american(word: str) -> str:
+    return _BRITISH_OR.sub("or", _BRITISH_IZE.sub("iz", word))

@@ -11,7 +11,7 @@ from memory.pieces import pieces
 from memory.stemming import CACHED_WORDS, LONGEST_WORD, stem
 from memory.stopwords import STOP_WORDS
 
-TERMS_VERSION = 1
+TERMS_VERSION = 2
 """Grows whenever ``record_terms`` answers differently: terms kept from an earlier version are computed again."""
 
 _TOKEN = re.compile(r"[a-z0-9]+")
