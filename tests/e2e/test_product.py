@@ -136,3 +136,22 @@ async def test_the_page_is_usable_on_a_telephone(tmp_path: Path) -> None:
         await expect(page.get_by_test_id("timeline")).to_be_visible()
         overflow = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
         assert overflow is False
+
+
+@pytest.mark.browser
+@needs_browser
+async def test_the_keyboard_alone_leads_to_a_first_conversation_with_the_bot(tmp_path: Path) -> None:
+    async with playing(tmp_path) as (address, _), browsing(address) as page:
+        await expect(page.get_by_test_id("timeline")).to_be_visible()
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("nobody of that name")
+        await expect(page.get_by_test_id("no-match")).to_be_visible()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type("switchb")
+        await expect(page.get_by_test_id("no-match")).to_be_hidden()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_test_id("quick-switch")).to_have_count(0)
+        await page.get_by_test_id("composer").focus()
+        await page.keyboard.type("hello")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_test_id("timeline")).to_contain_text("1 reply")

@@ -12,11 +12,13 @@ import { plural } from "./time.js";
 
 /** A list that a search field narrows. @param {Array<{text: string, el: HTMLElement}>} rows */
 function searchable(rows, label) {
-  const list = h("div.rows", { on: { keydown: arrows } }, rows.map((row) => row.el));
+  const none = h("p.rows-none", { hidden: true, "data-testid": "no-match" }, "Nothing here has that in its name.");
+  const list = h("div.rows", { on: { keydown: arrows } }, rows.map((row) => row.el), none);
   const search = h("input.field", { type: "search", placeholder: label, "aria-label": label });
   search.addEventListener("input", () => {
     const typed = search.value.trim().toLowerCase();
     for (const row of rows) row.el.hidden = !row.text.toLowerCase().includes(typed);
+    none.hidden = rows.some((row) => !row.el.hidden);
   });
   return [search, list];
 }
@@ -112,15 +114,19 @@ function createChannel() {
 
 export function newMessage() {
   let close = () => {};
-  const rows = [...store.members.values()].filter((member) => member.id !== store.me).map((member) => {
-    const write = async () => {
-      const said = await act("open_dm", { others: [member.id] });
-      close();
-      if (said) go({ channel: said.channel });
-    };
-    return { text: `${member.real_name} ${member.name}`, el: personRow(member, write, `dm-${member.id}`) };
-  });
+  const others = [...store.members.values()].filter((member) => member.id !== store.me);
+  const rows = others.map((member) => rowTo(member, () => close()));
   close = dialog({ title: "New message", body: searchable(rows, "Search people and apps"), testid: "people-browser" });
+}
+
+/** Opens the direct conversation with somebody, which begins with that if there is none. */
+function rowTo(member, close) {
+  const write = async () => {
+    const said = await act("open_dm", { others: [member.id] });
+    close();
+    if (said) go({ channel: said.channel });
+  };
+  return { text: `${member.real_name} ${member.name}`, el: personRow(member, write, `dm-${member.id}`) };
 }
 
 function personRow(member, click, testid, extra) {
@@ -230,6 +236,9 @@ export function quickSwitch() {
       ),
     };
   });
+  const met = new Set([...store.channels.values()].filter((one) => one.kind === "im").flatMap((one) => one.members));
+  const strangers = [...store.members.values()].filter((one) => one.id !== store.me && !met.has(one.id));
+  rows.push(...strangers.map((one) => rowTo(one, () => close())));
   const [search, list] = searchable(rows, "Jump to…");
   search.addEventListener("keydown", (event) => {
     if (event.key === "Enter") list.querySelector(".row:not([hidden]) button")?.click();
