@@ -15,7 +15,7 @@ from app.slack.answer import Answer
 from app.slack.calls import SlackLostError, SlackRefusalError
 from app.slack.outcome import Refusal
 from app.slack.posting import Posting
-from app.slack.steps import Call, Done, Failed, Wait
+from app.slack.steps import Call, Done, Failed, Start, Wait
 
 CALL_REFUSED = "slack_call_refused"
 CALL_LOST = "slack_call_lost"
@@ -137,8 +137,7 @@ class SlackReply:
         else:
             self._answer.succeeded(call, self._clock.monotonic(), ts)
             self._show()
-            if ts is not None:
-                self._on_posted(ts)
+            self._note(call, ts)
 
     def _refused(self, call: Call, fault: SlackRefusalError) -> None:
         if fault.refusal is Refusal.STOPPED_BY_USER:
@@ -159,7 +158,12 @@ class SlackReply:
         self._answer.lost(call, self._clock.monotonic(), found_ts)
         if found_ts is not None:
             self._show()
-            self._on_posted(found_ts)
+            self._note(call, found_ts)
+
+    def _note(self, call: Call, ts: str | None) -> None:
+        """A post tells by its mark whose it is; a stream has none before it ends."""
+        if ts is not None and isinstance(call, Start):
+            self._on_posted(ts)
 
     def _show(self) -> None:
         if self._answer.is_visible:

@@ -12,6 +12,7 @@ from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
 
 from app.background import Background
+from app.channel import nobody_listens
 from app.clock import SystemClock
 from app.errors import ConfigurationError, DeliveryError, StoppedByUserError
 from app.slack.calls import (
@@ -251,8 +252,31 @@ async def test_a_refused_status_is_not_kept() -> None:
     assert len(statuses(calls)) == 1
 
 
-def reply(calls: SlackCalls, background: Background) -> SlackReply:
-    return SlackReply(Posting(calls, THREAD, "UBOT"), SystemClock(), background.spawn, lambda: None)
+def reply(calls: SlackCalls, background: Background, on_posted: Callable[[str], None] = nobody_listens) -> SlackReply:
+    posting = Posting(calls, THREAD, "UBOT")
+    return SlackReply(posting, SystemClock(), background.spawn, lambda: None, on_posted=on_posted)
+
+
+async def test_an_answer_that_is_held_is_one_post_which_tells_itself_whose_it_is() -> None:
+    calls, noted = ScriptedCalls(), list[str]()
+    answer = reply(calls, Background(), noted.append)
+    answer.write("hello")
+    answer.hold()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert calls.made == []
+    await answer.finish()
+    assert [method for method, _ in calls.made] == ["chat.postMessage"]
+    assert noted == []
+
+
+async def test_where_a_stream_stands_is_noted_before_it_ends() -> None:
+    calls, noted = ScriptedCalls(), list[str]()
+    answer = reply(calls, Background(), noted.append)
+    answer.write("hello")
+    await until(lambda: len(noted) == 1)
+    await answer.finish()
+    assert len(noted) == 1
 
 
 async def test_a_post_whose_fate_cannot_be_looked_up_is_not_sent_again() -> None:
