@@ -1,6 +1,5 @@
 """What people say to the bot, in one place for Socket Mode and HTTP: gate, claim, acknowledge, hand over."""
 
-from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -33,14 +32,12 @@ from app.slack import gate
 from app.slack.addresses import address_of
 from app.slack.chat import Workspace, slack_chat
 from app.slack.format import to_plain, without_mention
+from app.slack.once import Once
 from app.slack.payloads import Json, MalformedEventError, SlackMessage, is_message, message_event
 
 EVENT_MALFORMED = "event_malformed"
 EVENT_IGNORED = "event_ignored"
 MESSAGE_NOT_ACCEPTED = "message_not_accepted"
-
-APOLOGIES = 500
-"""Messages that could not be accepted, remembered so that each is told of once."""
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -59,7 +56,8 @@ class Messages(AsyncMiddleware):
         self._dispatcher = dispatcher
         self._background = background
         self._places = places
-        self._apologised: deque[tuple[str, str]] = deque(maxlen=APOLOGIES)
+        self._once = Once[tuple[str, str]]()
+        """By channel and ts: a mention comes as two events, at the same time as a rule."""
 
     async def async_process(
         self,
@@ -79,9 +77,9 @@ class Messages(AsyncMiddleware):
     async def take(self, body: Json) -> None:
         """Returns when the message may be acknowledged: what is not claimed by then may be delivered again."""
         meant = self._meant(body)
-        accepted = None if meant is None else await self._accepted(*meant)
-        if accepted is not None:
-            self._background.spawn(self._serve(*accepted), name="turn")
+        if meant is not None:
+            message, considered = meant
+            await self._once.do((message.channel, message.ts), lambda: self._accept(message, considered))
 
     def _meant(self, body: Json) -> tuple[SlackMessage, gate.Considered] | None:
         try:
@@ -113,7 +111,8 @@ class Messages(AsyncMiddleware):
             files=message.files,
         )
 
-    async def _accepted(self, message: SlackMessage, considered: gate.Considered) -> "tuple[Accepted, Chat] | None":
+    async def _accept(self, message: SlackMessage, considered: gate.Considered) -> None:
+        """Or tell its author that it cannot be accepted."""
         in_channel = gate.belongs_to_channel(message, reply_in_thread=self._workspace.reply_in_thread)
         incoming = self._incoming(message, considered, in_channel=in_channel)
         chat = slack_chat(self._workspace, message, in_channel=in_channel)
@@ -122,23 +121,11 @@ class Messages(AsyncMiddleware):
         except StateError as fault:
             # Delivering it again would help nobody while the records are unusable; the person can.
             _log.error(MESSAGE_NOT_ACCEPTED, error=type(fault).__name__, reference=incoming.reference)
-            if considered.address is not Address.FOLLOW_UP and self._is_first(message):
+            if considered.address is not Address.FOLLOW_UP:
                 self._background.spawn(apologise(chat, incoming, fault), name="apology")
-            return None
-        if accepted is None:
-            return None
-        if (message.channel, message.ts) in self._apologised:
-            # The other event of the same message found the records usable again, but its author was sent away by then.
-            await self._dispatcher.dismiss(accepted)
-            return None
-        return accepted, chat
-
-    def _is_first(self, message: SlackMessage) -> bool:
-        """A mention comes as two events, and without records only this process can tell."""
-        place = (message.channel, message.ts)
-        is_first = place not in self._apologised
-        self._apologised.append(place)
-        return is_first
+            return
+        if accepted is not None:
+            self._background.spawn(self._serve(accepted, chat), name="turn")
 
     async def _serve(self, accepted: Accepted, chat: Chat) -> None:
         dispatcher = self._dispatcher
