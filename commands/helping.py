@@ -102,5 +102,6 @@ def _option_usage(option: Option) -> str:
 
 
 def _option_words(option: Option) -> str:
-    default = "" if option.default is None else f"{option.default} unless said"
+    said = str(option.default).lower() if option.type == "boolean" else option.default
+    default = "" if option.default is None else f"{said} unless said"
     return "; ".join(filter(None, [option.description, expectation(option), default]))

@@ -70,13 +70,21 @@ def admitted(admission: Admission) -> str | None:
 def waiting(place: int) -> str:
     if place == 1:
         return "In line: I answer this right after the question before it."
-    return f"In line: {place - 1} more of this conversation come before it."
+    return f"In line: {_others(place - 1)} before it."
 
 
 def interrupting(place: int) -> str:
     if place == 1:
         return INTERRUPTING
-    return f"I stop what I am writing. {place - 1} more of this conversation come before this."
+    return f"I stop what I am writing. Now {_others(place - 1)} before this."
+
+
+def _others(count: int) -> str:
+    return (
+        "1 more message of this conversation comes"
+        if count == 1
+        else f"{count} more messages of this conversation come"
+    )
 
 
 def not_understood(reason: str) -> str:
@@ -84,7 +92,8 @@ def not_understood(reason: str) -> str:
 
 
 def line_full(count: int) -> str:
-    return f":warning: {count} messages wait in this conversation, so I did not take this one. Send it again."
+    waiting = "1 message waits" if count == 1 else f"{count} messages wait"
+    return f":warning: {waiting} in this conversation, so I did not take this one. Send it again later."
 
 
 def recovered(text: str) -> str:

@@ -9,7 +9,7 @@ from commands.builtin.status import status_commands
 from commands.registry import Registry, usage
 from commands.result import Code, Result
 from commands.schema import schema
-from commands.spec import Command, Surface
+from commands.spec import Command, Option, Surface
 from commands.untrusted import CLOSE, OPEN, PREAMBLE, untrusted
 from tests.command_house import RUNS_LIST, Calm, HouseRules, a_caller, runs_list
 
@@ -79,6 +79,12 @@ async def test_help_by_shell_words_reads_the_same() -> None:
     assert (await registry.run_tokens(["memory", "forget", "--help"], caller)).text == FORGET_HELP
     assert (await registry.run_tokens(["memory"], caller)).text == MEMORY_HELP
     assert "`status show`" in (await registry.run_tokens([], caller)).text
+
+
+async def test_help_tells_a_switchs_default_as_it_would_be_typed() -> None:
+    quiet = Option("quiet", "say less", type="boolean", default=False)
+    result = await ask("runs list --help", Surface.CLI, runs_list(options=(quiet,)))
+    assert "- `--quiet`: say less; true or false; false unless said" in (result.text or "").splitlines()
 
 
 async def test_help_says_everything_a_command_takes() -> None:
