@@ -4,13 +4,17 @@ import secrets
 import sys
 from collections.abc import Callable
 
+from memory.service.process import collecting_rarely
+
 PROCESS_FAILED = "process_failed"
 
 
 def main() -> None:
-    from app.cli import invoke
+    with collecting_rarely():
+        from app.cli import invoke
 
-    sys.exit(guarded(lambda: invoke(sys.argv[1:])))
+        status = guarded(lambda: invoke(sys.argv[1:]))
+    sys.exit(status)
 
 
 def guarded(command: Callable[[], int]) -> int:

@@ -5,19 +5,27 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from config.faults import SettingsError
-from config.loading import load
 from memory.service import DEFAULT_PORT
-from memory.service.logs import configure
-from memory.service.starting import ServiceRefusedError, ServiceWish, run_service
+from memory.service.process import collecting_rarely
+
+if TYPE_CHECKING:
+    from memory.service.starting import ServiceWish
 
 _REFUSED = 2
 
 
 def main(arguments: Sequence[str]) -> int:
     """The exit status; what the operator can mend goes to standard error, a line each."""
-    given = _parser().parse_args(arguments)
+    with collecting_rarely():
+        return _serve(_parser().parse_args(arguments))
+
+
+def _serve(given: argparse.Namespace) -> int:
+    from config.faults import SettingsError
+    from memory.service.starting import ServiceRefusedError, run_service
+
     try:
         wish = _wish(given)
         run_service(wish)
@@ -42,8 +50,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _wish(given: argparse.Namespace) -> ServiceWish:
+def _wish(given: argparse.Namespace) -> "ServiceWish":
     """Raises ``SettingsError`` with every fault."""
+    from config.loading import load
+    from memory.service.logs import configure
+    from memory.service.starting import ServiceWish
+
     settings = load(given.config, bot=False)
     configure(settings.logs.level, stream=sys.stdout)
     memory = settings.memory

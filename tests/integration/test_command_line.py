@@ -43,6 +43,25 @@ async def test_the_installed_script_is_the_same_program(tmp_path: Path) -> None:
     assert (done.status, done.out) == (0, f"switchboard {__version__}\n")
 
 
+@pytest.mark.parametrize(("module", "argument", "status"), [("app", "help", 0), ("memory.service", "--port=0", 2)])
+async def test_what_a_start_imports_is_not_looked_through_for_garbage_while_it_grows(
+    module: str, argument: str, status: int, tmp_path: Path
+) -> None:
+    """Neither a second time when the process ends."""
+    program = f"""import gc, runpy, sys
+seen = []
+gc.callbacks.append(lambda phase, info: seen.append(info["generation"]) if phase == "start" else None)
+sys.argv = ["switchboard", {argument!r}]
+try:
+    runpy.run_module({module!r}, run_name="__main__")
+finally:
+    print(seen.count(2), gc.get_freeze_count() > 0)
+"""
+    done = await finished(await start_python(tmp_path, "-c", program))
+    assert done.status == status, done.err
+    assert done.out.splitlines()[-1] == "0 True"
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -8,7 +8,7 @@ import structlog
 from app.background import Background
 from app.clock import SystemClock
 from app.dispatch.entrance import Entrance
-from memory.service.process import YOUNG_OBJECTS, run, settle
+from memory.service.process import STARTING_OBJECTS, YOUNG_OBJECTS, collecting_rarely, run, settle
 from tests.fakes import until
 
 
@@ -88,6 +88,17 @@ def test_a_settled_process_collects_rarely_and_still_runs() -> None:
     try:
         settle()
         assert gc.get_threshold()[0] == YOUNG_OBJECTS
+        assert gc.get_freeze_count() >= frozen + len(lasting)
+    finally:
+        gc.set_threshold(*before)
+
+
+def test_a_process_that_starts_collects_rarely_and_leaves_what_ends_with_it_alone() -> None:
+    before = gc.get_threshold()
+    try:
+        with collecting_rarely():
+            frozen, lasting = gc.get_freeze_count(), [[each] for each in range(1_000)]
+            assert gc.get_threshold()[0] == STARTING_OBJECTS
         assert gc.get_freeze_count() >= frozen + len(lasting)
     finally:
         gc.set_threshold(*before)
