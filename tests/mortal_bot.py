@@ -1,6 +1,7 @@
 """A bot in a process of its own that kills itself (SIGKILL) at one step of a turn.
 
-``python -m tests.mortal_bot STEP LATER_S``: its clock is ``LATER_S`` seconds ahead.
+``python -m tests.mortal_bot STEP LATER_S``: its clock is ``LATER_S`` seconds ahead. Whoever sees the first words of an
+answer says so by a line to its standard input.
 
 Its settings come from the environment. Nothing of it is cleaned up, flushed or said: what the next process finds is
 what a power cut would leave.
@@ -33,7 +34,7 @@ class Fate:
     """Where the process ends."""
 
     step: str
-    has_posted: asyncio.Event = field(default_factory=asyncio.Event)
+    is_seen: asyncio.Event = field(default_factory=asyncio.Event)
     """Something of an answer is visible."""
 
     def at(self, step: str) -> None:
@@ -66,7 +67,6 @@ class MortalJournal:
 
     async def posted(self, accepted: Accepted, position: str) -> None:
         await self._journal.posted(accepted, position)
-        self._fate.has_posted.set()
 
     async def foreign(self, accepted: Accepted) -> frozenset[str]:
         return await self._journal.foreign(accepted)
@@ -123,7 +123,7 @@ class MortalModel:
         self.fate.at("before the first word")
         for piece in PIECES:
             yield TextDelta(piece)
-            await self.fate.has_posted.wait()
+            await self.fate.is_seen.wait()
             self.fate.at("after the first words are visible")
         self.fate.at("after the last word")
         yield Completed(StopReason.END, Usage(input_tokens=3, output_tokens=5))
@@ -144,6 +144,7 @@ class LaterClock(SystemClock):
 
 async def main(fate: Fate, later_s: float) -> None:
     configure("json", "info", stream=sys.stderr)
+    asyncio.get_running_loop().add_reader(sys.stdin, fate.is_seen.set)
     settings, clock = load(), LaterClock(later_s)
     async with open_state(settings, clock, is_bot=True) as state:
         mortal = replace(state, journal=MortalJournal(state.journal, fate))

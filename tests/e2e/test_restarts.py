@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.background import beside
 from app.bootstrap import build
 from app.dispatch import wording
 from app.errors import ConfigurationError
@@ -56,17 +57,27 @@ async def mortal_bot(
         "0",
         env=environment(playground, state_url) | settings,
         cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
     try:
         assert process.stdout is not None
         async with asyncio.timeout(40):
             assert await process.stdout.readline() == b"ready\n"
-        yield process
+        async with beside(told_when_seen(playground, process), name="seeing"):
+            yield process
     finally:
         if process.returncode is None:
             process.kill()
         await process.wait()
+
+
+async def told_when_seen(playground: Playground, process: asyncio.subprocess.Process) -> None:
+    """The bot's model goes on when the first of its words is visible."""
+    places = playground.workspace.messages
+    await playground.wait_for(lambda: any(m.user == BOT for place in places.values() for m in place.values()), 60.0)
+    assert process.stdin is not None
+    process.stdin.write(b"seen\n")
 
 
 @asynccontextmanager
@@ -75,7 +86,9 @@ async def mortal_bot_that_dies_at_once(
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
     """One that starts ``later_s`` from now, and whose recovery leads it to ``step`` before anybody says anything."""
     command = (sys.executable, "-m", "tests.mortal_bot", step, f"{later_s}")
-    process = await asyncio.create_subprocess_exec(*command, env=environment(playground, state_url), cwd=ROOT)
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment(playground, state_url), cwd=ROOT, stdin=asyncio.subprocess.PIPE
+    )
     try:
         yield process
     finally:
