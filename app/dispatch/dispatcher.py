@@ -1,5 +1,6 @@
 """One message, top to bottom: claimed once, in line behind its conversation, answered, accounted for."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
@@ -32,12 +33,16 @@ THREAD_UNREADABLE = "thread_unreadable"
 NOT_MEANT = "not_meant"
 DISMISSED = "dismissed"
 HELD = "held"
+STOPPED = "stopped"
 CARRIED = "carried"
 FOLLOWING = "+"
 """The part of a message that its command asked to be run after it."""
 
 Completing = Callable[[IncomingMessage], Awaitable[IncomingMessage]]
 """With what its event did not say."""
+
+AGAIN_S = 30.0
+"""After a line was full, or was cleared of what waited in it."""
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -50,7 +55,7 @@ class Dispatcher:
         self._arrivals = Arrivals()
         self.lines = ports.lines
         self.redelivery = Redelivery(ports.clock, ports.spawn)
-        self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn, ports.clock)
+        self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn, ports.clock, self._in_place)
         self._turns = Turns(ports, limits, self._entrance, self.outbox, fitting)
 
     @property
@@ -122,13 +127,21 @@ class Dispatcher:
 
     async def _in_place(self, work: Work, act: Callable[[], Awaitable[Outcome]]) -> str:
         with structlog.contextvars.bound_contextvars(reference=work.message.reference, thread=work.message.thread_key):
-            ticket = self._joined(work)
+            ticket = self._joined(work, own_turn=True)
+            ticket.is_interruptible = False
             try:
                 async with self.lines.turn(ticket):
                     return (await act()).name
             except OutOfLineError:
-                # The next process finds the message as this one did.
+                if not self.lines.is_holding:
+                    self.redelivery.after(AGAIN_S, lambda: self._in_place(work, act))
+                # Otherwise the next process finds the message as this one did.
                 return HELD
+            except asyncio.CancelledError:
+                if not ticket.recovers():
+                    raise
+                await self.outbox.end(work.accepted, STOPPED)
+                return STOPPED
             finally:
                 self.lines.leave(ticket)
 

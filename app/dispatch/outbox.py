@@ -1,8 +1,9 @@
 """What is said to a person: promised before it goes out, closed after it is visible, tried again where it is not."""
 
 import asyncio
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import structlog
 
@@ -25,13 +26,17 @@ PROMISE_AGAIN_S = (0.2, 1.0)
 """Before a promise is made again that could not be written: a connection that broke, or a moment's lock, costs no turn
 its place in the records. Somebody waits for the end of the answer meanwhile."""
 
+InPlace = Callable[[Work, Callable[[], Awaitable[Outcome]]], Coroutine[Any, Any, object]]
+"""Acts on a message when nobody is before it in its conversation's line."""
+
 _log = structlog.stdlib.get_logger(__name__)
 
 
 class Outbox:
     """What goes through it ends in one visible answer, whatever ends the process in between."""
 
-    def __init__(self, journal: Journal, redelivery: Redelivery, spawn: Spawn, clock: Clock) -> None:
+    def __init__(self, journal: Journal, redelivery: Redelivery, spawn: Spawn, clock: Clock, in_place: InPlace) -> None:
+        self._in_place = in_place
         self._journal = journal
         self._clock = clock
         self._redelivery = redelivery
@@ -148,8 +153,13 @@ class Outbox:
             await self.end(work.accepted, ABANDONED)
             return Outcome(ABANDONED)
         promise = Promise(text, None, attempts, work.accepted.accepted_at)
-        self._redelivery.later(attempts, lambda: self.again(work, promise))
+        self._later(work, promise)
         return Outcome("undelivered")
+
+    def _later(self, work: Work, promise: Promise) -> None:
+        self._redelivery.later(
+            max(1, promise.attempts), lambda: self._in_place(work, lambda: self.again(work, promise))
+        )
 
     async def settle(
         self, work: Work, made: Made, carried: Sequence[Accepted] = (), fault: DeliveryError | None = None
@@ -165,13 +175,16 @@ class Outbox:
             await self.owe(work, made.text, made.record, fault)
 
     async def again(self, work: Work, promise: Promise) -> Outcome:
-        """Show an answer whose delivery is in doubt, in place of what is visible of it."""
+        """Show an answer whose delivery is in doubt, in place of what is visible of it.
+
+        Called in its place in line: what a turn beside it shows could be taken for a part of it.
+        """
         try:
             return await self._again(work, promise)
         except StateError as fault:
             # Each attempt looks at the thread first, so one that could not be counted doubles nothing.
             _log.error(DELIVERY_FAILED, reason=str(fault))
-            self._redelivery.later(max(1, promise.attempts), lambda: self.again(work, promise))
+            self._later(work, promise)
             return Outcome("undelivered")
 
     async def _again(self, work: Work, promise: Promise) -> Outcome:
