@@ -65,7 +65,7 @@ class PostgresStore:
     """Over a database that is migrated; ``open_postgres`` makes one."""
 
     def __init__(self, server: Server, *, ranker: Ranker, now: Callable[[], datetime], cap: int | None) -> None:
-        self._server = server
+        self.server = server
         self._ranker = ranker
         self._now = now
         self._cap = cap
@@ -76,7 +76,7 @@ class PostgresStore:
 
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
         search = Search(query, ranker_for(query.ranker, self._ranker), self._now())
-        found = await self._look(scope_key, lambda scope: postgres_finding.retrieve(self._server, scope, search))
+        found = await self._look(scope_key, lambda scope: postgres_finding.retrieve(self.server, scope, search))
         return found or Retrieved(is_degraded=True)
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
@@ -100,7 +100,7 @@ class PostgresStore:
         work = partial(postgres_writing.write, batch=await asyncio.to_thread(prepare))
         async with self._at(scope_key) as scope, scope.writing:
             is_recognised = idempotency_key is not None
-            return await self._server.change(work, is_recognised=is_recognised, is_pipelined=True)
+            return await self.server.change(work, is_recognised=is_recognised, is_pipelined=True)
 
     async def list(
         self, scope_key: str, limit: int, *, query: str = "", kind: Kind | None = None, before: int | None = None
@@ -139,9 +139,9 @@ class PostgresStore:
         """In one transaction over all scopes."""
         self._require_open()
         forget_words()
-        async with self._server.within(self._server.bounds.deadline_s):
+        async with self.server.within(self.server.bounds.deadline_s):
             work = partial(postgres_erasing.erase_thread, thread_key=storable(thread_key))
-            receipt = await self._server.change(work)
+            receipt = await self.server.change(work)
         await self.scopes.forget_all()
         await self._scrub(receipt)
         return receipt
@@ -178,7 +178,7 @@ class PostgresStore:
     async def aclose(self) -> None:
         if not self._is_closed:
             self._is_closed = True
-            await self._server.close()
+            await self.server.close()
 
     async def _look(self, scope_key: str, work: Callable[[Scope], Awaitable[Found]]) -> Found | None:
         """Read; ``None`` and one warning until it works again when that is not possible."""
@@ -186,20 +186,20 @@ class PostgresStore:
         try:
             found = await self._in_scope(scope_key, work)
         except StoreUnavailableError as exc:
-            self._server.warnings.note(MEMORY_DEGRADED, str(exc))
+            self.server.warnings.note(MEMORY_DEGRADED, str(exc))
             return None
-        self._server.warnings.note(MEMORY_DEGRADED, None)
+        self.server.warnings.note(MEMORY_DEGRADED, None)
         return found
 
     async def _ask(self, scope_key: str, work: Work[Found]) -> Found:
         """Read. Raises ``StoreUnavailableError`` when that is not possible."""
-        return await self._in_scope(scope_key, lambda _: self._server.read(work))
+        return await self._in_scope(scope_key, lambda _: self.server.read(work))
 
     async def _survey(self, work: Work[Found]) -> Found:
         """Read across scopes. Raises ``StoreUnavailableError`` when that is not possible."""
         self._require_open()
-        async with self._server.within(self._server.bounds.deadline_s):
-            return await self._server.read(work)
+        async with self.server.within(self.server.bounds.deadline_s):
+            return await self.server.read(work)
 
     async def _in_scope(self, scope_key: str, work: Callable[[Scope], Awaitable[Found]]) -> Found:
         """``work``, done again when it comes upon terms of an earlier version, once they are renewed."""
@@ -209,19 +209,19 @@ class PostgresStore:
                     return await work(scope)
                 except StaleTermsError:
                     async with scope.writing:
-                        await self._server.change(partial(postgres_writing.renew_terms, scope_key=scope_key))
+                        await self.server.change(partial(postgres_writing.renew_terms, scope_key=scope_key))
 
     async def _change(self, scope_key: str, work: Work[Found]) -> Found:
         """Write. Raises ``StoreUnavailableError`` when that is not possible; nothing has changed then."""
         async with self._at(scope_key) as scope, scope.writing:
-            return await self._server.change(work)
+            return await self.server.change(work)
 
     @asynccontextmanager
     async def _at(self, scope_key: str) -> AsyncGenerator[Scope]:
         self._require_open()
         if storable(scope_key) != scope_key:
             raise ValueError("a scope key is text without NUL and lone surrogates")
-        async with self._server.within(self._server.bounds.deadline_s):
+        async with self.server.within(self.server.bounds.deadline_s):
             with self.scopes.at(scope_key) as scope:
                 yield scope
 
@@ -234,13 +234,13 @@ class PostgresStore:
         async with self._scrubbing:
             if self._scrubbed >= own:
                 return
-            until, seconds = self._erasures, self._server.bounds.scrub_s
+            until, seconds = self._erasures, self.server.bounds.scrub_s
             try:
-                await self._server.alone(postgres_erasing.scrub, deadline_s=seconds, statement_s=seconds)
+                await self.server.alone(postgres_erasing.scrub, deadline_s=seconds, statement_s=seconds)
             except StoreUnavailableError as exc:
-                self._server.warnings.note(SPACE_KEPT, str(exc))
+                self.server.warnings.note(SPACE_KEPT, str(exc))
             else:
-                self._server.warnings.note(SPACE_KEPT, None)
+                self.server.warnings.note(SPACE_KEPT, None)
                 self._scrubbed = until
 
     def _require_open(self) -> None:

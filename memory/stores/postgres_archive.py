@@ -1,6 +1,7 @@
 """Everything in PostgreSQL, whatever its status: counted, and put back as it was."""
 
 from collections.abc import Sequence
+from typing import LiteralString
 
 from memory.record import MemoryRecord, Status
 from memory.store import Stats
@@ -9,6 +10,7 @@ from memory.stores.postgres_rows import (
     INSERT_RECORD,
     RECORDS,
     UPSERT_USE,
+    Row,
     record_of,
     use_of,
     values_of,
@@ -19,24 +21,37 @@ from memory.stores.rows import row_limit
 
 
 async def scope_keys(connection: Connection, limit: int, after: str | None) -> list[str]:
+    behind: LiteralString = "" if after is None else "key > %(after)s AND"
     cursor = await connection.execute(
-        "SELECT key FROM scopes WHERE (%(after)s::text IS NULL OR key > %(after)s)"
-        " AND EXISTS (SELECT 1 FROM records WHERE scope = scopes.id) ORDER BY key LIMIT %(limit)s",
+        f"SELECT key FROM scopes WHERE {behind} EXISTS (SELECT 1 FROM records WHERE scope = scopes.id)"
+        " ORDER BY key LIMIT %(limit)s",
         {"after": after, "limit": row_limit(limit)},
     )
     return [row[0] for row in await cursor.fetchall()]
 
 
 async def stats(connection: Connection, scope_key: str | None) -> Stats:
-    cursor = await connection.execute(
-        "SELECT status, count(*), (SELECT count(*) FROM scopes WHERE (%(key)s::text IS NULL OR key = %(key)s)"
-        " AND EXISTS (SELECT 1 FROM records WHERE scope = scopes.id)) FROM records"
-        " WHERE %(key)s::text IS NULL OR scope = (SELECT id FROM scopes WHERE key = %(key)s)"
-        " GROUP BY status ORDER BY status",
-        {"key": scope_key},
-    )
-    rows = await cursor.fetchall()
+    if scope_key is None:
+        rows = await _counted(connection)
+    else:
+        cursor = await connection.execute(
+            "SELECT status, count(*), 1 FROM records WHERE scope = (SELECT id FROM scopes WHERE key = %s)"
+            " GROUP BY status ORDER BY status",
+            (scope_key,),
+        )
+        rows = await cursor.fetchall()
     return Stats(rows[0][2] if rows else 0, {Status(status): count for status, count, _ in rows})
+
+
+async def _counted(connection: Connection) -> list[Row]:
+    """Whole tables are read here, which no other statement does."""
+    async with connection.transaction():
+        await connection.execute("SET LOCAL enable_seqscan = on")
+        cursor = await connection.execute(
+            "SELECT status, count(*), (SELECT count(*) FROM scopes WHERE EXISTS (SELECT 1 FROM records"
+            " WHERE scope = scopes.id)) FROM records GROUP BY status ORDER BY status"
+        )
+        return await cursor.fetchall()
 
 
 async def restore(connection: Connection, scope_key: str, records: Sequence[MemoryRecord]) -> int:

@@ -13,9 +13,7 @@ from memory.stores.searches import Listing
 
 _PAGE = 500
 _ACTIVE: LiteralString = f"""SELECT scopes.terms_version, {COLUMNS}
-    FROM scopes JOIN records ON records.scope = scopes.id
-    LEFT JOIN uses ON uses.scope = records.scope AND uses.seq = records.seq
-    WHERE scopes.key = %(key)s AND status = 'active'"""
+    FROM scopes JOIN {RECORDS} ON records.scope = scopes.id WHERE scopes.key = %(key)s AND status = 'active'"""
 GET: LiteralString = f"{_ACTIVE} AND records.seq = ANY(%(sequences)s)"
 LIST: LiteralString = f"""{_ACTIVE} AND records.seq < %(before)s AND (%(kind)s::text IS NULL OR kind = %(kind)s)
     ORDER BY records.seq DESC LIMIT %(limit)s"""

@@ -18,7 +18,10 @@ LONGEST_TERM = 100
 
 COLUMNS: LiteralString = """records.seq, kind, text, keywords, terms, source_thread_key, source_run_id, source_user,
     author, created_at, uses.last_used_at, coalesce(uses.use_count, 0), confidence, supersedes, is_standing, status"""
-RECORDS: LiteralString = "records LEFT JOIN uses ON uses.scope = records.scope AND uses.seq = records.seq"
+# OFFSET 0 keeps the planner from joining the tables as wholes: a plan made while one is small outlives that.
+RECORDS: LiteralString = """records LEFT JOIN LATERAL (
+    SELECT use_count, last_used_at FROM uses WHERE uses.scope = records.scope AND uses.seq = records.seq OFFSET 0
+    ) AS uses ON true"""
 
 INSERT_RECORD: LiteralString = """INSERT INTO records (
     scope, changed, norm, seq, kind, text, keywords, terms, words, source_thread_key, source_run_id, source_user,

@@ -34,7 +34,12 @@ _RECONNECT_S = 1.0
 _GRACE_S = 1.0
 _LOCK_SHARE = 0.8
 """Of a statement's time may go by in waiting for a lock: then it is told what held it up."""
+# The server keeps a plan for as long as its statistics stay what they were. One that reads a whole table because there
+# was next to nothing in it does so for minutes while the table fills, so a scope is read through its index always; and
+# because it always is, nothing is gained by planning for the values of every call, which takes longer than a look.
 _SETTINGS = """SELECT
+    set_config('enable_seqscan', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
+    set_config('jit', 'off', false),
     set_config('statement_timeout', %(statement)s, false), set_config('lock_timeout', %(lock)s, false),
     set_config('idle_in_transaction_session_timeout', %(idle)s, false), set_config('timezone', 'UTC', false),
     set_config('default_transaction_isolation', 'read committed', false),

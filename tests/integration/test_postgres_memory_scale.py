@@ -10,7 +10,7 @@ from typing import Any, LiteralString, cast
 
 import psycopg
 import pytest
-from psycopg.sql import SQL, Literal
+from psycopg.sql import SQL, Composed, Literal
 
 from memory.pool import MATCH_TOKENS
 from memory.record import WriteCounts
@@ -18,7 +18,7 @@ from memory.store import Query, Vector
 from memory.stores.postgres import PostgresStore
 from memory.stores.postgres_finding import COUNT_USE, INDEXED
 from memory.stores.postgres_listing import GET, LIST
-from memory.stores.postgres_server import Bounds
+from memory.stores.postgres_server import Bounds, Connection, Server
 from memory.stores.postgres_snapshot import CHANGED, WHOLE
 from memory.stores.postgres_writing import TOUCHED
 from memory.stores.searches import WHOLE_POOL
@@ -214,17 +214,60 @@ async def crowded(url: str, clock: StoppedClock) -> AsyncGenerator[str]:
 def test_every_statement_of_a_search_and_a_write_reads_one_scope_by_an_index(
     crowded: str, name: str, mode: str
 ) -> None:
+    prepare, explain = _explaining(name)
+    options = f"-c search_path=switchboard_memory -c plan_cache_mode={mode}"
+    with psycopg.connect(crowded, options=options) as connection:
+        connection.execute(prepare)
+        row = connection.execute(explain).fetchone()
+        connection.rollback()
+    assert row is not None
+    _require_one_scope(row[0][0]["Plan"])
+
+
+@pytest.mark.parametrize("name", HOT)
+async def test_what_was_planned_before_anything_was_used_reads_one_scope_once_much_was(crowded: str, name: str) -> None:
+    """A server keeps its plans until its statistics change, and those of a table that was empty say that it is."""
+    sql(crowded, "DELETE FROM uses")
+    sql(crowded, "VACUUM (ANALYZE) uses")
+    prepare, explain = _explaining(name)
+
+    async def planned(connection: Connection) -> dict[str, Any]:
+        await connection.execute(prepare)
+        row = await (await connection.execute(explain)).fetchone()
+        assert row is not None
+        return row[0][0]["Plan"]
+
+    _require_one_scope(await Server(crowded, Bounds()).alone(planned, deadline_s=20.0))
+
+
+async def test_a_search_is_planned_once(url: str, clock: StoppedClock) -> None:
+    """Planning takes longer than asking what has changed."""
+    async with opened(url, clock, Bounds(connections=1)) as store:
+        await store.write(ORG, [fact("deploys need approval")])
+        for _ in range(30):
+            await found(store, ORG, "deploys")
+        assert await store.server.read(_plans) == (0, 2)
+
+
+async def _plans(connection: Connection) -> tuple[Any, ...] | None:
+    """How often statements of the connection were planned for their values, and of how many that is known."""
+    cursor = await connection.execute(
+        "SELECT sum(custom_plans)::int, count(*)::int FROM pg_prepared_statements WHERE generic_plans > 9"
+    )
+    return await cursor.fetchone()
+
+
+def _explaining(name: str) -> tuple[bytes, Composed]:
+    """Statements that have the one of that name prepared, and tell how it is carried out."""
     statement, values = HOT[name]
     names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
     numbered = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", statement)
     given = SQL(", ").join(Literal(values[each]) for each in names)
-    options = f"-c search_path=switchboard_memory -c plan_cache_mode={mode}"
-    with psycopg.connect(crowded, options=options) as connection:
-        connection.execute(f"PREPARE hot AS {numbered}".encode())
-        row = connection.execute(SQL("EXPLAIN (FORMAT JSON) EXECUTE hot ({})").format(given)).fetchone()
-        connection.rollback()
-    assert row is not None
-    read = list(_reads(row[0][0]["Plan"]))
+    return f"PREPARE hot AS {numbered}".encode(), SQL("EXPLAIN (FORMAT JSON) EXECUTE hot ({})").format(given)
+
+
+def _require_one_scope(plan: dict[str, Any]) -> None:
+    read = list(_reads(plan))
     assert read
     for node in read:
         led_by = "key" if node["Relation Name"] == "scopes" and "key" in json.dumps(node) else "scope"
