@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from threading import Condition
 from typing import Any, TypeVar
 
@@ -34,7 +36,8 @@ WRITES = "switchboard_writes"
 @dataclass(frozen=True, slots=True)
 class _Job:
     work: Callable[[Connection], Any]
-    outcome: Future[Any]
+    loop: asyncio.AbstractEventLoop
+    outcome: asyncio.Future[Any]
 
 
 class Database:
@@ -60,14 +63,14 @@ class Database:
         self._rebuilt_at_s: float | None = None
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        outcome: Future[T] = Future()
-        outcome.set_running_or_notify_cancel()  # a caller who no longer waits does not undo what was handed in
+        loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[T] = loop.create_future()
         with self._changed:
             self._check_open()
-            self._waiting.append(_Job(work, outcome))
+            self._waiting.append(_Job(work, loop, outcome))
             batches = self._taken()
         self._submit(batches)
-        return await asyncio.wrap_future(outcome)
+        return await outcome
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         with self._changed:
@@ -126,11 +129,9 @@ class Database:
         """A failure undoes the whole batch, so its members are tried one by one, unless the fault is nobody's own."""
         fault = carried_out.exception()
         if fault is None:
-            for job, value in zip(batch, carried_out.result(), strict=True):
-                job.outcome.set_result(value)
+            _report((job, value, None) for job, value in zip(batch, carried_out.result(), strict=True))
         elif len(batch) == 1 or isinstance(fault, _SHARED):
-            for job in batch:
-                job.outcome.set_exception(copy(fault))
+            _report((job, None, copy(fault)) for job in batch)
         else:
             with self._changed:
                 self._in_flight += len(batch) - 1
@@ -152,6 +153,27 @@ class Database:
     def _rebuild(self) -> None:
         full_text.mend(self._writing)
         _log.warning(STATE_INDEX_REBUILT)
+
+
+_Ended = tuple[_Job, Any, BaseException | None]
+"""What was handed in, what it returned, and the fault that ended it instead."""
+
+
+def _report(ended: Iterable[_Ended]) -> None:
+    """Each loop is woken once for all of its callers."""
+    for loop, theirs in groupby(ended, key=lambda each: each[0].loop):
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits there any more
+            loop.call_soon_threadsafe(_settle, list(theirs))
+
+
+def _settle(ended: Sequence[_Ended]) -> None:
+    for job, value, fault in ended:
+        if job.outcome.done():  # its caller has stopped waiting
+            continue
+        if fault is None:
+            job.outcome.set_result(value)
+        else:
+            job.outcome.set_exception(fault)
 
 
 _SHARED = (StateBusyError, StateUnreachableError)
