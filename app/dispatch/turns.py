@@ -74,6 +74,17 @@ class Turns:
 
     async def _ended(self, progress: Progress, ticket: Ticket[Work]) -> Outcome:
         try:
+            return await self._told(progress, ticket)
+        except asyncio.CancelledError:
+            if not ticket.recovers():
+                await self._break_off(progress)
+                raise
+            note = wording.STOPPED if ticket.is_stopped else wording.INTERRUPTED
+            return await self._cut(progress, note, "stopped" if ticket.is_stopped else "interrupted")
+
+    async def _told(self, progress: Progress, ticket: Ticket[Work]) -> Outcome:
+        """The turn, and a word of what went wrong with it, which can be cut like the answer itself."""
+        try:
             return await self._turn(progress, ticket)
         except StoppedByUserError:
             return await self._cut(progress, wording.STOPPED, "stopped")
@@ -85,12 +96,6 @@ class Turns:
             return await self._unrecorded(progress, fault)
         except (SwitchboardError, TimeoutError) as fault:
             return await self._failed(progress, fault)
-        except asyncio.CancelledError:
-            if not ticket.recovers():
-                await self._break_off(progress)
-                raise
-            note = wording.STOPPED if ticket.is_stopped else wording.INTERRUPTED
-            return await self._cut(progress, note, "stopped" if ticket.is_stopped else "interrupted")
 
     async def _failed(self, progress: Progress, fault: SwitchboardError | TimeoutError) -> Outcome:
         if progress.shown is not None:

@@ -12,11 +12,11 @@ from app.dispatch.journal import Promise
 from app.dispatch.redelivery import PAUSES_S
 from app.dispatch.unwritten import AGAIN_S, END_UNWRITTEN
 from app.dispatch.work import Work
-from app.errors import StateError, StoppedByUserError
+from app.errors import ModelKeyError, StateError, StoppedByUserError
 from commands.registry import Registry
 from commands.spec import Caller, Command, Reply, Values
 from tests.dispatch_house import House
-from tests.fakes import FakeChat, FakeJournal, access_of, message, until
+from tests.fakes import FakeChat, FakeJournal, FakeReply, access_of, message, until
 
 FULL = StateError("disk full")
 
@@ -204,6 +204,40 @@ async def test_an_answer_that_is_owed_waits_for_records_that_cannot_be_read_and_
     rounds.cancel()
     assert house.clock.slept[0] == PAUSES_S[0]
     assert chat.answer.written == wording.recovered("Hello")
+
+
+class Closing(FakeReply):
+    """An answer whose end takes until ``is_over``."""
+
+    is_over: asyncio.Event
+
+    async def finish(self) -> None:
+        await self.is_over.wait()
+
+
+async def test_a_turn_that_is_stopped_while_it_tells_of_a_failure_ends_as_any_other() -> None:
+    house = House(["Hello ", ModelKeyError("no key")])
+    house.chat.answer = answer = Closing()
+    answer.is_over = asyncio.Event()
+    turn = asyncio.create_task(serve(house))
+    await until(lambda: ":warning:" in answer.written)
+    house.dispatcher.stop(message().thread_key)
+    await turn
+    assert (house.chat.said, house.journal.outcomes) == ([wording.STOPPED], {1: "stopped"})
+
+
+async def test_a_turn_that_is_stopped_while_it_tells_that_nothing_can_be_written_ends_as_any_other() -> None:
+    house = House()
+    house.journal.broken_promises = FULL
+    house.chat.answer = answer = Closing()
+    answer.is_over = asyncio.Event()
+    turn = asyncio.create_task(serve(house))
+    await until(lambda: wording.UNRECORDED in answer.written)
+    house.dispatcher.stop(message().thread_key)
+    await turn
+    house.journal.broken_promises = None
+    assert await house.dispatcher.outbox.unwritten.write() == 0
+    assert (house.chat.said, house.journal.outcomes) == ([wording.STOPPED], {1: "stopped"})
 
 
 async def test_a_sentence_that_its_reader_stops_is_over_and_not_apologised_for() -> None:
