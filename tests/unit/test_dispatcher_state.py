@@ -189,7 +189,7 @@ async def test_what_a_message_asks_for_goes_before_what_is_set_and_leaves_the_te
     await house.handle(message("effort:high two\nlines"))
     (request,) = house.provider.requests
     assert request.effort == "high"
-    assert request.messages[-1].text == "Alice: two\nlines"
+    assert request.messages[-1].text == "Alice: two\n  lines"
     assert any("Answer in German." in part for part in request.system)
     await house.handle(message("hello", position="2.1", event="Ev2"))
     assert house.provider.requests[1].effort == "low"
