@@ -154,7 +154,7 @@ async def test_what_was_read_once_is_not_too_long_the_second_time() -> None:
     long = replace(said("x" * 150, 1), part="+")
     house = House()
     await house.handle(replace(long, text=f"{long.text}\n{long.text}"))
-    assert asked(house) == [f"{long.text}\n{long.text}"]
+    assert asked(house) == [f"{long.text}\n  {long.text}"]
 
 
 async def test_the_transcript_keeps_what_a_message_asked_for_and_how_many_files_it_had() -> None:
