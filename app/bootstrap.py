@@ -5,13 +5,14 @@ import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
-from app.agents.providers.catalogue import Catalogue, ProviderSpec
+from app.agents.providers.catalogue import Catalogue
 from app.application import Application
 from app.background import Background
 from app.bootstrap_commands import registry_of
 from app.bootstrap_memory import open_memory
+from app.bootstrap_models import catalogue_of, provider_specs
 from app.bootstrap_reflecting import Learning, learning_of
-from app.bootstrap_slack import application_of, open_slack, revealed
+from app.bootstrap_slack import application_of, open_slack
 from app.bootstrap_state import State, open_state
 from app.bootstrap_talking import Talking, defaults_of, limits_of
 from app.clock import Clock, SystemClock
@@ -148,19 +149,6 @@ def _on_signals(act: Callable[[], None]) -> None:
 
 async def _nobody_waits(_port: int) -> None:
     """A bot that was started alone has told the log already."""
-
-
-def catalogue_of(settings: Settings) -> Catalogue:
-    """The models ``settings`` make known; its maker closes it."""
-    limits = settings.limits
-    return Catalogue(provider_specs(settings), connect_s=limits.model_connect_s, idle_s=limits.model_idle_s)
-
-
-def provider_specs(settings: Settings) -> dict[str, ProviderSpec]:
-    return {
-        name: ProviderSpec(kind=provider.kind, base_url=provider.base_url, api_key=revealed(provider.api_key))
-        for name, provider in settings.providers.items()
-    }
 
 
 def _catalogue(settings: Settings, stack: AsyncExitStack, background: Background) -> Catalogue:

@@ -5,7 +5,6 @@ from contextlib import aclosing, asynccontextmanager
 
 from app.access.authority import TableAuthority
 from app.background import Background
-from app.bootstrap import catalogue_of, provider_specs
 from app.bootstrap_commands import (
     CommandPorts,
     Elsewhere,
@@ -16,6 +15,7 @@ from app.bootstrap_commands import (
     registry_of,
 )
 from app.bootstrap_memory import open_memory
+from app.bootstrap_models import catalogue_of, provider_specs
 from app.bootstrap_state import open_state
 from app.bootstrap_talking import Talking, limits_of
 from app.clock import Clock, SystemClock

@@ -83,7 +83,6 @@ def _carry_out(arguments: Sequence[str]) -> object:
 def _run_registered(config: Path | None, words: Sequence[str]) -> int:
     """Help needs neither settings nor what the commands work with."""
     from app.bootstrap_commands import unopened_registry
-    from app.bootstrap_console import open_registry
     from app.cli_commands import Streams, run_command, without_json
     from app.logs import configure
 
@@ -92,7 +91,10 @@ def _run_registered(config: Path | None, words: Sequence[str]) -> int:
         configure("auto", "warning", stream=sys.stderr)
         opened = nullcontext(registry)
     else:
-        opened = open_registry(_settings(config, stream=sys.stderr, slack=False))
+        settings = _settings(config, stream=sys.stderr, slack=False)
+        from app.bootstrap_console import open_registry
+
+        opened = open_registry(settings)
     status = asyncio.run(run_command(words, lambda: opened, Streams(sys.stdout, sys.stderr)))
     typer.echo(help_beside(words), nl=False)
     return status
@@ -198,8 +200,8 @@ def ask(
 def doctor(context: typer.Context, config: ConfigOption = None) -> None:
     """Check that everything the bot needs works.
 
-    Looks at the settings, Slack's tokens and scopes, the connection to Slack, every model and memory, and says what
-    to do about what it finds. The exit status is 1 if anything fails.
+    Looks at the settings, Slack's tokens and scopes, the connection to Slack, every model, memory and the tokens of
+    programs, and says what to do about what it finds. The exit status is 1 if anything fails.
     """
     from app.checks import Check
     from config.faults import SettingsError
@@ -272,21 +274,24 @@ def _report(check: "Check") -> None:
 
 async def _has_failure(settings: "Settings") -> bool:
     """Report every check as soon as it is known."""
-    from app.bootstrap import catalogue_of
-    from app.cli_doctor import memory_probe, probes, slack_access
+    from app.bootstrap_models import catalogue_of
+    from app.cli_doctor import memory_probe, probes, slack_access, token_checks
     from app.doctor import examine
 
     catalogue = catalogue_of(settings)
     listen = f"{settings.http.host}:{settings.http.port}"
-    failed = False
+    found: list[Check] = []
     try:
         memory = memory_probe(settings)
         async for check in examine(slack_access(settings), listen, catalogue, probes(settings), memory):
             _report(check)
-            failed = failed or check.level == "fail"
+            found.append(check)
     finally:
         await catalogue.aclose()
-    return failed
+    for check in token_checks(settings):
+        _report(check)
+        found.append(check)
+    return any(check.level == "fail" for check in found)
 
 
 application.command("memory-service")(memory_service(_settings))

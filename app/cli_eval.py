@@ -58,7 +58,7 @@ def eval_commands(settings_of: SettingsOf) -> typer.Typer:
 
 async def _reflection(settings: "Settings", model: str) -> "tuple[Sequence[Score], Spent]":
     """Raises ``ConfigurationError`` for a model that the settings do not make known."""
-    from app.bootstrap import catalogue_of
+    from app.bootstrap_models import catalogue_of
     from app.bootstrap_talking import prices_of
     from app.clock import SystemClock
     from app.evaluation.models import Spending, model_extractors

@@ -62,6 +62,21 @@ finally:
     assert done.out.splitlines()[-1] == "0 True"
 
 
+async def test_a_command_beside_the_bot_waits_for_no_library_that_only_the_bot_needs(tmp_path: Path) -> None:
+    program = """import runpy, sys
+sys.argv = ["switchboard", "memory", "list"]
+try:
+    runpy.run_module("app", run_name="__main__")
+finally:
+    print(sorted({"aiohttp", "slack_bolt", "slack_sdk", "uvicorn"} & set(sys.modules)))
+"""
+    settings = {"SWITCHBOARD_ORGANIZATION": "acme", "SWITCHBOARD_DEFAULTS__MODEL": "offline/demo"}
+    settings["SWITCHBOARD_MEMORY__ENABLED"] = "true"
+    done = await finished(await start_python(tmp_path, "-c", program, environ=settings))
+    assert done.status == 0, done.err
+    assert done.out.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
