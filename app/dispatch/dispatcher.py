@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 
 import structlog
 
@@ -31,6 +33,7 @@ from commands.spec import Followup
 
 THREAD_UNREADABLE = "thread_unreadable"
 NOT_MEANT = "not_meant"
+UNREAD = "unread"
 DISMISSED = "dismissed"
 HELD = "held"
 STOPPED = "stopped"
@@ -41,6 +44,9 @@ FOLLOWING = "+"
 Completing = Callable[[IncomingMessage], Awaitable[IncomingMessage]]
 """With what its event did not say."""
 
+LOOK_AGAIN_S = 30.0
+LOOKED_AT_FOR = timedelta(minutes=10)
+"""How long a reply waits for its thread to be readable; where it never is, every reply of every thread waits."""
 AGAIN_S = 30.0
 """After a line was full, or was cleared of what waited in it."""
 
@@ -96,7 +102,10 @@ class Dispatcher:
             if completed is not None:
                 accepted = replace(accepted, message=await completed(accepted.message))
             work = Work(accepted, chat)
-            is_meant = await self._seems_meant(work)
+            try:
+                is_meant = await self.is_meant(work)
+            except ChannelUnavailableError as fault:
+                return await self._unread(work, fault)
         if not is_meant:
             await self.outbox.end(accepted, NOT_MEANT)
             return NOT_MEANT
@@ -155,13 +164,16 @@ class Dispatcher:
         async with self._entrance:
             return await work.chat.takes_part()
 
-    async def _seems_meant(self, work: Work) -> bool:
-        try:
-            return await self.is_meant(work)
-        except ChannelUnavailableError as fault:
-            # Most unmentioned replies are not for the bot, so silence is the lesser evil; the log says it was blind.
-            _log.warning(THREAD_UNREADABLE, reason=str(fault))
-            return False
+    async def _unread(self, work: Work, fault: ChannelUnavailableError) -> str:
+        """Most unmentioned replies are not for the bot, so nobody is told; one that is gets its answer later."""
+        accepted, chat = work.accepted, work.chat
+        _log.warning(THREAD_UNREADABLE, reference=work.message.reference, reason=str(fault))
+        if self._ports.clock.now() - accepted.accepted_at > LOOKED_AT_FOR:
+            await self.outbox.end(accepted, NOT_MEANT)
+            return NOT_MEANT
+        again = partial(self.surviving, accepted, chat, lambda: self.handle(accepted, chat))
+        self.redelivery.after(LOOK_AGAIN_S, again)
+        return UNREAD
 
     async def _answer(self, work: Work, ticket: Ticket[Work] | None) -> tuple[Outcome, float]:
         """The outcome, and how long the message stood in line."""

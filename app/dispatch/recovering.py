@@ -10,7 +10,7 @@ from app.background import unforeseen_in
 from app.channel import Chat, IncomingMessage
 from app.clock import Clock
 from app.dispatch import wording
-from app.dispatch.dispatcher import NOT_MEANT, Dispatcher
+from app.dispatch.dispatcher import LOOK_AGAIN_S, NOT_MEANT, Dispatcher
 from app.dispatch.journal import Accepted, Journal, Unfinished
 from app.dispatch.outbox import ABANDONED
 from app.dispatch.work import Work
@@ -24,7 +24,6 @@ MESSAGE_ABANDONED = "message_abandoned"
 
 LOOP_PAUSE_S = 300.0
 """A process that starts again and again may be ended by what it resumes: it comes to rest before it does so."""
-LOOK_AGAIN_S = 30.0
 
 _log = structlog.stdlib.get_logger(__name__)
 

@@ -4,7 +4,7 @@ import asyncio
 
 from app.channel import Address, IncomingMessage
 from app.dispatch.arrivals import Arrivals
-from app.dispatch.dispatcher import NOT_MEANT
+from app.dispatch.dispatcher import NOT_MEANT, UNREAD
 from app.errors import ChannelUnavailableError
 from app.sessions.entry import SessionKey
 from tests.dispatch_house import House
@@ -110,7 +110,7 @@ async def test_a_reply_that_is_not_for_the_bot_or_cannot_be_judged_holds_up_nobo
         outcomes.append(group.create_task(house.handle(mention, FakeChat())))
         await asyncio.sleep(0)
         slow.read.set()
-    assert [outcome.result() for outcome in outcomes] == [NOT_MEANT, NOT_MEANT, "ran"]
+    assert [outcome.result() for outcome in outcomes] == [NOT_MEANT, UNREAD, "ran"]
 
 
 async def test_a_mention_whose_place_is_still_being_looked_up_is_not_overtaken() -> None:

@@ -13,6 +13,7 @@ from app.agents.definitions import GENERAL_PROMPT
 from app.agents.providers.base import Completed, StopReason, Turn, Usage
 from app.channel import Address, IncomingFile, ThreadMessage
 from app.dispatch import wording
+from app.dispatch.dispatcher import LOOK_AGAIN_S
 from app.errors import (
     ChannelUnavailableError,
     ConfigurationError,
@@ -125,12 +126,28 @@ async def test_an_unmentioned_reply_is_answered_only_where_the_bot_takes_part() 
     assert house.chat.answer.written == "Hello Alice."
 
 
-async def test_an_unmentioned_reply_in_an_unreadable_thread_stays_unanswered() -> None:
+async def test_an_unmentioned_reply_in_an_unreadable_thread_is_looked_at_again_and_nobody_told() -> None:
     house = House()
     house.chat.unreadable = ChannelUnavailableError("conversations.replies: timeout")
     await house.handle(message(root="1.0", address=Address.FOLLOW_UP), house.chat)
-    assert house.chat.said == []
-    assert house.chat.answer.written == ""
+    assert (house.chat.said, house.chat.answer.written, house.journal.outcomes) == ([], "", {})
+    house.chat.unreadable, house.chat.is_part = None, True
+    rounds = asyncio.create_task(house.dispatcher.redelivery.run())
+    await until(lambda: house.journal.outcomes == {1: "ran"})
+    rounds.cancel()
+    assert house.clock.slept[0] == LOOK_AGAIN_S
+    assert house.chat.answer.written == "Hello Alice."
+
+
+async def test_an_unmentioned_reply_whose_thread_stays_unreadable_stays_unanswered() -> None:
+    house = House()
+    house.chat.unreadable = ChannelUnavailableError("conversations.replies: missing_scope")
+    await house.handle(message(root="1.0", address=Address.FOLLOW_UP), house.chat)
+    rounds = asyncio.create_task(house.dispatcher.redelivery.run())
+    await until(lambda: house.journal.outcomes == {1: "not_meant"})
+    rounds.cancel()
+    assert (house.chat.said, house.chat.answer.written) == ([], "")
+    assert len(house.clock.slept) < 30
 
 
 async def test_a_mention_in_an_unreadable_thread_is_told_so() -> None:
