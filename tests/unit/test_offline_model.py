@@ -187,6 +187,7 @@ def test_a_system_prompt_with_the_marker_asks_for_facts() -> None:
         ("Grafana runs on port 3000!", "Grafana runs on port 3000.", "org"),
         ("the staging database is db-2", "The staging database is db-2.", "org"),
         ("Always rebase before merging", "Always rebase before merging.", "org"),
+        ("always answer in German", "Always answer in German.", "user"),
         ("I prefer short answers", "This user prefers short answers.", "user"),
         ("i never use tabs", "This user never uses tabs.", "user"),
         ("my timezone is CET", "This user's timezone is CET.", "user"),

@@ -48,6 +48,8 @@ SHARED = re.compile(
     r")",
     re.IGNORECASE,
 )
+ANSWERING = re.compile(r"^(?:always|never) (?:answer|reply|respond|speak|talk|write to me)\b", re.IGNORECASE)
+"""How answers should look is the wish of whoever says it."""
 REPO = re.compile(r"\b(?:repo|repository|codebase|branch|pull requests?|linter)\b", re.IGNORECASE)
 CHANNEL = re.compile(r"\b(?:this|the) channel\b", re.IGNORECASE)
 STOP_WORDS = frozenset(
@@ -187,6 +189,8 @@ def _personal(sentence: str) -> str | None:
 
 
 def _audience(text: str) -> Audience:
+    if ANSWERING.match(text):
+        return "user"
     if REPO.search(text):
         return "repo"
     return "channel" if CHANNEL.search(text) else "org"
