@@ -2,8 +2,10 @@
 
 from app.bootstrap_commands import organization_of
 from app.bootstrap_memory import wish_of
+from app.checks import Check
 from app.clock import SystemClock
 from app.doctor import MemoryProbe, ModelProbe
+from app.http.bearer import WHAT_TOKENS_MUST_BE, usable_bearers
 from app.slack.health import SlackAccess
 from config.settings import Effort, Settings
 from memory.scope import ScopeKind, scope_key
@@ -37,6 +39,16 @@ def probes(settings: Settings) -> list[ModelProbe]:
         for model, effort in wanted.items()
         if model is not None
     ]
+
+
+def token_checks(settings: Settings) -> list[Check]:
+    """Of the tokens of programs, where there are any: the bot would start without them, and turn all programs away."""
+    if settings.http.tokens is None:
+        return []
+    found = usable_bearers(settings.http.tokens)
+    if found is None:
+        return [Check("tokens of programs", "fail", f"{settings.http.tokens_env} {WHAT_TOKENS_MUST_BE}")]
+    return [Check("tokens of programs", "ok", f"{len(found)} usable")]
 
 
 def memory_probe(settings: Settings) -> MemoryProbe | None:

@@ -25,6 +25,11 @@ SHOWN_CHARS = 100
 TOKEN_CHARS_LEAST = 16
 """A shorter one could be guessed."""
 
+WHAT_TOKENS_MUST_BE = (
+    f"must be a JSON object of tokens ({TOKEN_CHARS_LEAST} visible characters or more) "
+    "to {subject, channel?, actions?}"
+)
+
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 
 _BEARER = "switchboard.bearer"
@@ -91,15 +96,19 @@ def bearers_of(tokens: SecretStr | None) -> Bearers:
     """
     if tokens is None:
         return Bearers({})
+    found = usable_bearers(tokens)
+    if found is None:
+        _log.warning(TOKENS_UNUSABLE, reason=WHAT_TOKENS_MUST_BE)
+    return Bearers(found or {})
+
+
+def usable_bearers(tokens: SecretStr) -> Mapping[str, Bearer] | None:
+    """Raw tokens and whose they are; ``None`` when they are not ``WHAT_TOKENS_MUST_BE``."""
     try:
         entries = _ENTRIES.validate_json(tokens.get_secret_value())
     except ValidationError:
-        _log.warning(
-            TOKENS_UNUSABLE,
-            reason="must be a JSON object of tokens (16 visible characters or more) to {subject, channel?, actions?}",
-        )
-        return Bearers({})
-    return Bearers({token: Bearer(entry.subject, entry.channel, entry.actions) for token, entry in entries.items()})
+        return None
+    return {token: Bearer(entry.subject, entry.channel, entry.actions) for token, entry in entries.items()}
 
 
 class Authenticated:

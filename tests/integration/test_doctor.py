@@ -207,6 +207,30 @@ async def test_the_command_leaves_with_1_if_anything_fails(slack: SmallSlack, tm
     assert not any(secret in output for secret in (BOT_TOKEN, APP_TOKEN, "Traceback"))
 
 
+@pytest.mark.parametrize(
+    ("tokens", "status", "line"),
+    [
+        ('{"a-long-random-token": {"subject": "ci"}}', 0, "ok    tokens of programs: 1 usable"),
+        (
+            '{"short": {"subject": "ci"}}',
+            1,
+            "fail  tokens of programs: SWITCHBOARD_INGRESS_TOKENS must be a JSON object",
+        ),
+        (
+            "SECRETNONSENSE",
+            1,
+            "fail  tokens of programs: SWITCHBOARD_INGRESS_TOKENS must be a JSON object of tokens (16",
+        ),
+    ],
+)
+async def test_the_command_looks_whether_programs_tokens_can_be_used(
+    slack: SmallSlack, tmp_path: Path, tokens: str, status: int, line: str
+) -> None:
+    found, output = await doctor_command(slack, tmp_path, SWITCHBOARD_INGRESS_TOKENS=tokens)
+    assert (found, output.splitlines()[-1][: len(line)]) == (status, line)
+    assert "SECRETNONSENSE" not in output
+
+
 async def test_faulty_settings_are_the_commands_first_finding(slack: SmallSlack, tmp_path: Path) -> None:
     status, output = await doctor_command(slack, tmp_path, SWITCHBOARD_ORGANIZATION="")
     assert status == 1
