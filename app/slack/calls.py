@@ -1,8 +1,6 @@
 """Slack's Web API as the bot calls it: one place for deadlines, retries and the meaning of failures."""
 
-import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -31,7 +29,6 @@ REPEATABLE = frozenset(
 )
 """Methods that only read, so that a second call after a lost answer can do no harm."""
 
-_OK = 200
 _SERVER_ERROR = 500
 
 
@@ -102,38 +99,6 @@ class SlackCalls:
         Arguments that are ``None`` are left out. ``as_query`` sends them as a query string, as reads are sent.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
-        if as_query or method in REPEATABLE:
-            return await self._read(method, given, as_query=as_query)
-        return await self._write(method, given)
-
-    async def _write(self, method: str, given: Mapping[str, object]) -> Mapping[str, Any]:
-        """One request, without the SDK: what that does around one is as much work again, and serves repeating it."""
-        client = self.client
-        headers = {"Authorization": f"Bearer {client.token}", "Content-Type": "application/json;charset=utf-8"}
-        url, body = f"{client.base_url}{method}", json.dumps(given).encode()
-        try:
-            async with (
-                self._session() as session,
-                session.post(url, data=body, headers=headers, proxy=client.proxy) as answer,
-            ):
-                found = _object_in(await answer.read())
-        except (aiohttp.ClientError, TimeoutError, OSError) as fault:
-            raise SlackLostError(f"{method}: {type(fault).__name__}") from fault
-        if answer.status == _OK and found.get("ok"):
-            return found
-        raise _meaning(method, answer.status, answer.headers, found)
-
-    @asynccontextmanager
-    async def _session(self) -> AsyncGenerator[aiohttp.ClientSession]:
-        """The pooled one, or one for a single request."""
-        pooled = self.client.session
-        if pooled is not None and not pooled.closed:
-            yield pooled
-            return
-        async with open_session(self.client.timeout) as session:
-            yield session
-
-    async def _read(self, method: str, given: Mapping[str, object], *, as_query: bool) -> Mapping[str, Any]:
         # The SDK's annotations leave the element types of its dictionaries open.
         api_call = cast("Callable[..., Awaitable[AsyncSlackResponse]]", self.client.api_call)  # pyright: ignore[reportUnknownMemberType]
         try:
@@ -142,10 +107,7 @@ class SlackCalls:
             else:
                 response = await api_call(method, json=given)
         except SlackApiError as fault:
-            # The SDK's own answer, or aiohttp's where the body could not be read.
-            answer = cast("Any", fault.response)
-            status, data = getattr(answer, "status_code", 0), getattr(answer, "data", None)
-            raise _meaning(method, status, answer.headers, data) from fault
+            raise _meaning(method, fault) from fault
         except (aiohttp.ClientError, TimeoutError, SlackRequestError, OSError, AttributeError) as fault:
             # AttributeError: what the SDK raises over an answer that is no JSON object, such as a proxy's.
             raise SlackLostError(f"{method}: {type(fault).__name__}") from fault
@@ -158,7 +120,7 @@ class SlackCalls:
                 answer = await session.post(url, data=content, proxy=self.client.proxy, allow_redirects=False)
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
             raise SlackLostError(f"upload: {type(fault).__name__}") from fault
-        if answer.status != _OK:
+        if answer.status != 200:  # noqa: PLR2004 - HTTP's OK
             raise SlackLostError(f"upload: status {answer.status}")
 
 
@@ -187,16 +149,11 @@ def is_loopback(url: str) -> bool:
     return urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}
 
 
-def _object_in(body: bytes) -> Mapping[str, Any]:
-    """Empty for what is no JSON object, such as a proxy's answer."""
-    try:
-        found: object = json.loads(body)
-    except ValueError:
-        return {}
-    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def _meaning(method: str, status: int, headers: Mapping[str, str], data: object) -> SlackRefusalError | SlackLostError:
+def _meaning(method: str, fault: SlackApiError) -> SlackRefusalError | SlackLostError:
+    response = cast("Any", fault.response)
+    headers: Mapping[str, str] = getattr(response, "headers", {}) or {}
+    status: int = getattr(response, "status_code", 0)
+    data: object = getattr(response, "data", None)
     error = str(cast("dict[str, object]", data).get("error", "")) if isinstance(data, dict) else ""
     if error == "ratelimited" or status == 429:  # noqa: PLR2004 - HTTP's own number
         return SlackRefusalError(method, Refusal.RATE_LIMITED, "ratelimited", _seconds(headers))

@@ -23,7 +23,6 @@ from app.slack.calls import (
     WaitOutReadsHandler,
     is_loopback,
     method_of,
-    open_session,
     web_client,
 )
 from app.slack.identity import identify
@@ -338,32 +337,6 @@ async def test_a_writer_that_breaks_does_not_pass_for_a_finished_answer() -> Non
     answer.write("hello")
     with pytest.raises(DeliveryError, match="broke off"):
         await answer.finish()
-
-
-async def test_a_call_is_one_request_whose_answer_is_taken_as_slack_means_it() -> None:
-    answers: list[tuple[int, Mapping[str, object], Mapping[str, str]]] = [
-        (200, {"ok": True, "ts": "1.5"}, {}),
-        (429, {"ok": False, "error": "ratelimited"}, {"Retry-After": "7"}),
-        (200, {"ok": False, "error": "stopped_by_user"}, {}),
-    ]
-    asked: list[tuple[str | None, object]] = []
-
-    async def answer(request: web.BaseRequest) -> web.Response:
-        asked.append((request.headers.get("Authorization"), await request.json()))
-        status, body, headers = answers[len(asked) - 1]
-        return web.json_response(body, status=status, headers=headers)
-
-    async with open_server(answer) as address, open_session(5.0) as session:
-        calls = SlackCalls(web_client(session, api_url=f"{address}/api/", token="xoxb-x"))
-        wish = {"channel": "C1", "thread_ts": None, "text": "größer"}
-        assert (await calls.call("chat.postMessage", wish))["ts"] == "1.5"
-        with pytest.raises(SlackRefusalError) as limited:
-            await calls.call("chat.postMessage", wish)
-        with pytest.raises(SlackRefusalError) as stopped:
-            await calls.call("chat.appendStream", wish)
-    assert (limited.value.refusal, limited.value.retry_after_s) == (Refusal.RATE_LIMITED, 7)
-    assert stopped.value.refusal is Refusal.STOPPED_BY_USER
-    assert asked == [("Bearer xoxb-x", {"channel": "C1", "text": "größer"})] * 3
 
 
 @pytest.mark.parametrize(
