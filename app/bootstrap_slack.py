@@ -93,17 +93,15 @@ def application_of(
     is_posted_to = slack.mode == "http"
     undo = None if notices is None else Undo(notices)
     slash = Slash(registry, background.spawn, side.places)
-    messages = Messages(side.workspace, dispatcher, background, side.places)
     bolt = bolt_app(
         side.workspace.identity,
-        messages,
+        Messages(side.workspace, dispatcher, background, side.places),
         Listeners(side.workspace, dispatcher, slash=slash, undo=undo),
         bot_token=revealed(slack.bot_token) or "",
         signing_secret=revealed(slack.signing_secret) if is_posted_to else None,
     )
     clock = side.workspace.clock
-    app_token = revealed(slack.app_token) or ""
-    socket = SlackSocket(bolt, messages.take, app_token=app_token, api_url=slack.api_url, clock=clock)
+    socket = SlackSocket(bolt, app_token=revealed(slack.app_token) or "", api_url=slack.api_url, clock=clock)
     programs = _routes_of_programs(side, dispatcher, registry, background, bearers, settings.limits.turn_s)
     return Application(
         continuity,

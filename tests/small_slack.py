@@ -35,8 +35,6 @@ class SmallSlack:
     silent: bool = False
     raw: tuple[int, str, str] | None = None
     calls: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    heard: list[str] = field(default_factory=list[str])
-    """What came over the socket."""
     goodbyes: int = 0
     address: str = ""
 
@@ -63,8 +61,8 @@ class SmallSlack:
             await socket.send_str(greeting)
         if self.hangs_up:
             await socket.close(code=WSCloseCode.GOING_AWAY)
-        async for message in socket:
-            self.heard.append(str(message.data))
+        async for _ in socket:
+            pass
         self.goodbyes += 1
         return socket
 

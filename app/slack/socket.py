@@ -1,7 +1,6 @@
 """Socket Mode: one supervised connection that is built anew when the SDK's own reconnecting does not help."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, cast
 
@@ -9,17 +8,11 @@ import structlog
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
-from slack_sdk.socket_mode.request import SocketModeRequest
-from slack_sdk.socket_mode.response import SocketModeResponse
 
-from app.background import unforeseen_in
 from app.clock import Clock
 from app.errors import ConfigurationError
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError, is_loopback, web_client
-from app.slack.listeners import LISTENER_FAILED
-from app.slack.messages import new_reference
 from app.slack.outcome import Refusal
-from app.slack.payloads import Json, is_message
 
 SOCKET_CONNECTED = "socket_connected"
 SOCKET_REBUILT = "socket_rebuilt"
@@ -34,36 +27,9 @@ LAST_ACKS_S = 0.1
 _log = structlog.stdlib.get_logger(__name__)
 
 
-Take = Callable[[Json], Awaitable[None]]
-
-
-class Envelopes(AsyncSocketModeHandler):
-    """Gives what people say to ``take``, and to Bolt, which makes much of each request, everything else."""
-
-    def __init__(self, bolt: AsyncApp, take: Take, *, app_token: str, api_url: str) -> None:
-        super().__init__(
-            bolt, app_token, web_client=web_client(None, api_url=api_url, token=None), ping_interval=PING_S
-        )
-        self._take = take
-
-    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:
-        body = cast("Json", cast("Any", req).payload)
-        if not is_message(body):
-            await super().handle(client, req)
-            return
-        fault = await unforeseen_in(lambda: self._take(body))
-        if fault is None:
-            await client.send_socket_mode_response(SocketModeResponse(envelope_id=req.envelope_id))
-        else:
-            # Not acknowledged, so that it comes again.
-            _log.error(LISTENER_FAILED, reference=new_reference(), exc_info=fault)
-
-
 class SlackSocket:
-    def __init__(self, bolt: AsyncApp, take: Take, *, app_token: str, api_url: str, clock: Clock) -> None:
-        """``take``: as ``Messages`` does it."""
+    def __init__(self, bolt: AsyncApp, *, app_token: str, api_url: str, clock: Clock) -> None:
         self._bolt = bolt
-        self._take = take
         self._app_token = app_token
         self._api_url = api_url
         self._clock = clock
@@ -113,7 +79,12 @@ class SlackSocket:
 
     async def _open(self) -> None:
         self._greeted.clear()
-        handler = Envelopes(self._bolt, self._take, app_token=self._app_token, api_url=self._api_url)
+        handler = AsyncSocketModeHandler(
+            self._bolt,
+            self._app_token,
+            web_client=web_client(None, api_url=self._api_url, token=None),
+            ping_interval=PING_S,
+        )
         self._client = handler.client
         if is_loopback(self._api_url):
             self._client.proxy = None
