@@ -274,24 +274,13 @@ def _report(check: "Check") -> None:
 
 async def _has_failure(settings: "Settings") -> bool:
     """Report every check as soon as it is known."""
-    from app.bootstrap_models import catalogue_of
-    from app.cli_doctor import memory_probe, probes, slack_access, token_checks
-    from app.doctor import examine
+    from app.cli_doctor import checks
 
-    catalogue = catalogue_of(settings)
-    listen = f"{settings.http.host}:{settings.http.port}"
-    found: list[Check] = []
-    try:
-        memory = memory_probe(settings)
-        async for check in examine(slack_access(settings), listen, catalogue, probes(settings), memory):
-            _report(check)
-            found.append(check)
-    finally:
-        await catalogue.aclose()
-    for check in token_checks(settings):
+    failed = False
+    async for check in checks(settings):
         _report(check)
-        found.append(check)
-    return any(check.level == "fail" for check in found)
+        failed = failed or check.level == "fail"
+    return failed
 
 
 application.command("memory-service")(memory_service(_settings))

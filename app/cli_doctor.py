@@ -1,10 +1,13 @@
 """What `switchboard doctor` looks at, as the settings name it."""
 
+from collections.abc import AsyncIterator
+
 from app.bootstrap_commands import organization_of
 from app.bootstrap_memory import wish_of
+from app.bootstrap_models import catalogue_of
 from app.checks import Check
 from app.clock import SystemClock
-from app.doctor import MemoryProbe, ModelProbe
+from app.doctor import MemoryProbe, ModelProbe, examine
 from app.http.bearer import WHAT_TOKENS_MUST_BE, usable_bearers
 from app.slack.health import SlackAccess
 from config.settings import Effort, Settings
@@ -39,6 +42,20 @@ def probes(settings: Settings) -> list[ModelProbe]:
         for model, effort in wanted.items()
         if model is not None
     ]
+
+
+async def checks(settings: Settings) -> AsyncIterator[Check]:
+    """Every check in turn, each as soon as it is known."""
+    catalogue = catalogue_of(settings)
+    listen = f"{settings.http.host}:{settings.http.port}"
+    try:
+        memory = memory_probe(settings)
+        async for check in examine(slack_access(settings), listen, catalogue, probes(settings), memory):
+            yield check
+    finally:
+        await catalogue.aclose()
+    for check in token_checks(settings):
+        yield check
 
 
 def token_checks(settings: Settings) -> list[Check]:
