@@ -126,17 +126,27 @@ class Dispatcher:
             tell(outcome, waited_s, took_s)
             return outcome.name
 
-    async def redeliver(self, work: Work, promise: Promise) -> str:
+    def place(self, work: Work) -> Ticket[Work]:
+        """Take its place in line for a message that is seen to later."""
+        return self._joined(work, own_turn=True)
+
+    def give_way(self, ticket: Ticket[Work] | None) -> None:
+        if ticket is not None:
+            self.lines.leave(ticket)
+
+    async def redeliver(self, work: Work, promise: Promise, ticket: Ticket[Work] | None = None) -> str:
         """Show an answer that an earlier process made and may not have shown, in its place in line."""
-        return await self._in_place(work, lambda: self.outbox.again(work, promise))
+        return await self._in_place(work, lambda: self.outbox.again(work, promise), ticket)
 
-    async def give_up(self, work: Work, text: str) -> str:
+    async def give_up(self, work: Work, text: str, ticket: Ticket[Work] | None = None) -> str:
         """Tell in its place in line that a message an earlier process accepted has no answer."""
-        return await self._in_place(work, lambda: self.outbox.say(work, text, "given_up"))
+        return await self._in_place(work, lambda: self.outbox.say(work, text, "given_up"), ticket)
 
-    async def _in_place(self, work: Work, act: Callable[[], Awaitable[Outcome]]) -> str:
+    async def _in_place(
+        self, work: Work, act: Callable[[], Awaitable[Outcome]], ticket: Ticket[Work] | None = None
+    ) -> str:
         with structlog.contextvars.bound_contextvars(reference=work.message.reference, thread=work.message.thread_key):
-            ticket = self._joined(work, own_turn=True)
+            ticket = ticket or self.place(work)
             ticket.is_interruptible = False
             try:
                 async with self.lines.turn(ticket):

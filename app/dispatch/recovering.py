@@ -16,12 +16,17 @@ from app.dispatch.outbox import ABANDONED
 from app.dispatch.work import Work
 from app.errors import ChannelUnavailableError, StateError
 from app.sessions.restart import Abandon, AfterRestart, Left, Redeliver, Resume, Tell, after_restart, is_looping
+from app.sessions.ticket import Ticket
 
 RECOVERY_STARTED = "recovery_started"
 RECOVERY_POSTPONED = "recovery_postponed"
 RECOVERY_FAILED = "recovery_failed"
 MESSAGE_ABANDONED = "message_abandoned"
 
+LOOKS = 20
+"""After so many in vain, nobody stands behind a message any more that cannot be looked at."""
+LOOKS_AT_ONCE = 8
+"""Slack gives few readings a minute."""
 LOOP_PAUSE_S = 300.0
 """A process that starts again and again may be ended by what it resumes: it comes to rest before it does so."""
 
@@ -38,6 +43,8 @@ class _Case:
     found: Unfinished
     decision: AfterRestart
     work: Work
+    is_looked_at: bool = False
+    """Whether it is known what is visible of it."""
 
 
 class Recovering:
@@ -51,6 +58,7 @@ class Recovering:
         self._reopen = reopen
         self._clock = clock
         self._freshness_s = freshness_s
+        self._looking = asyncio.Semaphore(LOOKS_AT_ONCE)
 
     async def run(self, spawn: Callable[..., object]) -> int:
         """Put everything unfinished back in line, in the order of acceptance; how many messages.
@@ -65,13 +73,14 @@ class Recovering:
         if is_looping(boot.recent_at):
             cases = self._postponed(cases)
         looked_at = await asyncio.gather(*(self._looked(case) for case in cases if case is not None))
-        ready = [case for case in looked_at if case is not None]
-        for case in ready:
-            spawn(self._carry_out(case), name="recovered_turn")
-        return len(ready)
+        left = [case for case in looked_at if case is not None]
+        for case in left:
+            spawn(self._carry_out(case) if case.is_looked_at else self._stand(case), name="recovered_turn")
+        return sum(case.is_looked_at for case in left)
 
     async def _looked(self, case: _Case) -> _Case | None:
-        return await self._surely(case.found.accepted, lambda: self._looked_at(case))
+        async with self._looking:
+            return await self._surely(case.found.accepted, lambda: self._looked_at(case))
 
     async def _surely(self, accepted: Accepted, look: Callable[[], Awaitable[_Case | None]]) -> _Case | None:
         """What ``look`` finds of one message, or ``None``: it fails for nobody else, and the next start looks again.
@@ -116,13 +125,28 @@ class Recovering:
             _log.warning(RECOVERY_POSTPONED, messages=len(resumed))
         return [case for case in cases if case not in resumed]
 
-    async def _later(self, case: _Case) -> None:
+    async def _stand(self, case: _Case) -> None:
+        """In its line, until it can be looked at: what arrives meanwhile is answered after it."""
+        self._look_later(case, self._dispatcher.place(case.work), LOOKS)
+
+    def _look_later(self, case: _Case, ticket: Ticket[Work] | None, looks: int) -> None:
+        self._dispatcher.redelivery.after(LOOK_AGAIN_S, lambda: self._later(case, ticket, looks))
+
+    async def _later(self, case: _Case, ticket: Ticket[Work] | None = None, looks: int = 0) -> None:
         looked_at = await self._looked(case)
-        if looked_at is not None:
-            await self._carry_out(looked_at)
+        if looked_at is None or looked_at.is_looked_at:
+            try:
+                if looked_at is not None:
+                    await self._carry_out(looked_at, ticket)
+            finally:
+                self._dispatcher.give_way(ticket)
+            return
+        if looks == 0:
+            self._dispatcher.give_way(ticket)
+        self._look_later(case, ticket if looks else None, max(0, looks - 1))
 
     async def _looked_at(self, case: _Case) -> _Case | None:
-        """With what is visible of it, or ``None`` when nothing is left to do."""
+        """With what is visible of it, as far as that could be read; ``None`` when nothing is left to do."""
         work, accepted = case.work, case.found.accepted
         try:
             if case.found.begins == 0 and not await self._dispatcher.is_meant(work):
@@ -132,8 +156,7 @@ class Recovering:
         except (ChannelUnavailableError, StateError) as fault:
             # Without knowing what is visible, answering could double it; not answering could lose it.
             _log.warning(RECOVERY_POSTPONED, messages=1, reference=accepted.message.reference, reason=str(fault))
-            self._dispatcher.redelivery.after(LOOK_AGAIN_S, lambda: self._later(case))
-            return None
+            return case
         if left.is_whole:
             promise = case.found.promise
             await self._dispatcher.outbox.end(accepted, "recovered", None if promise is None else promise.record)
@@ -141,19 +164,19 @@ class Recovering:
         if case.found.begins == 0 and case.found.promise is None:
             # A turn is written down as begun before anything of it is shown: what nobody claims is another message's,
             # and would be taken by every one that waits in the thread.
-            return case
-        return _Case(case.found, case.decision, replace(work, left=left, is_recovered=True))
+            return replace(case, is_looked_at=True)
+        return replace(case, work=replace(work, left=left, is_recovered=True), is_looked_at=True)
 
-    async def _carry_out(self, case: _Case) -> None:
+    async def _carry_out(self, case: _Case, ticket: Ticket[Work] | None = None) -> None:
         work = case.work
-        await self._dispatcher.surviving(work.accepted, work.chat, lambda: self._act_on(case))
+        await self._dispatcher.surviving(work.accepted, work.chat, lambda: self._act_on(case, ticket))
 
-    async def _act_on(self, case: _Case) -> None:
+    async def _act_on(self, case: _Case, ticket: Ticket[Work] | None) -> None:
         promise = case.found.promise
         match case.decision:
             case Tell(reason):
-                await self._dispatcher.give_up(case.work, wording.gave_up(reason))
+                await self._dispatcher.give_up(case.work, wording.gave_up(reason), ticket)
             case Redeliver() if promise is not None:
-                await self._dispatcher.redeliver(case.work, promise)
+                await self._dispatcher.redeliver(case.work, promise, ticket)
             case _:
-                await self._dispatcher.see_to(case.work)
+                await self._dispatcher.see_to(case.work, ticket)

@@ -11,7 +11,7 @@ from app.background import Background
 from app.channel import Address, Chat, IncomingMessage, Remains
 from app.dispatch import wording
 from app.dispatch.journal import Accepted, Boot, Promise, Unfinished
-from app.dispatch.recovering import LOOK_AGAIN_S, LOOP_PAUSE_S, RECOVERY_FAILED, Recovering
+from app.dispatch.recovering import LOOK_AGAIN_S, LOOKS, LOOP_PAUSE_S, RECOVERY_FAILED, Recovering
 from app.errors import ChannelUnavailableError, StateError, SwitchboardError
 from app.sessions.restart import GivenUp
 from tests.dispatch_house import House
@@ -160,6 +160,44 @@ async def test_a_thread_that_cannot_be_read_is_looked_at_again_later_because_ans
     rounds.cancel()
     assert restart.house.clock.slept[0] == LOOK_AGAIN_S
     assert chat.answer.written == wording.recovered("whole")
+
+
+async def beside(restart: Restart, unread: Unfinished) -> asyncio.Task[str]:
+    """A message that arrives in the same thread when ``unread`` could not be looked at."""
+    assert await restart.run(unread) == 0
+    arriving = asyncio.create_task(restart.house.handle(message("later", root="1.0", position="1.2", event="Ev2")))
+    await until(lambda: restart.house.dispatcher.lines.waiting == 2)
+    return arriving
+
+
+@pytest.mark.parametrize(("promise", "asked"), [(None, ["earlier", "later"]), ("I said so.", ["later"])])
+async def test_what_arrives_meanwhile_stands_behind_a_message_that_could_not_be_looked_at(
+    promise: str | None, asked: list[str]
+) -> None:
+    restart = Restart(["whole"], ["and more"])
+    restart.chats["1.1"] = chat = FakeChat(unreadable=ChannelUnavailableError("timeout"))
+    earlier = message("earlier", root="1.0", position="1.1", event="Ev1")
+    arriving = await beside(restart, await restart.left(earlier, promise=promise))
+    chat.unreadable = None
+    rounds = asyncio.create_task(restart.house.dispatcher.redelivery.run())
+    assert await arriving == "ran"
+    rounds.cancel()
+    assert list(restart.house.journal.outcomes) == [1, 2]
+    calls = restart.house.provider.requests
+    assert [call.messages[-1].text.removeprefix("Alice: ") for call in calls] == asked
+    assert restart.house.dispatcher.conversations == 0
+
+
+async def test_nobody_stands_for_ever_behind_a_message_that_cannot_be_looked_at() -> None:
+    restart = Restart(["whole"])
+    restart.chats["1.1"] = FakeChat(unreadable=ChannelUnavailableError("missing_scope"))
+    earlier = message("earlier", root="1.0", position="1.1", event="Ev1")
+    arriving = await beside(restart, await restart.left(earlier))
+    rounds = asyncio.create_task(restart.house.dispatcher.redelivery.run())
+    assert await arriving == "ran"
+    rounds.cancel()
+    assert len(restart.house.clock.slept) > LOOKS
+    assert restart.outcomes == ["ran"]
 
 
 async def test_a_message_that_cannot_be_looked_at_holds_up_no_other_and_is_left_to_the_next_start() -> None:
