@@ -30,9 +30,10 @@ def bolt_app(
             bot_user_id=identity.user_id,
         )
 
-    # At construction Bolt warns of tokens in the environment that it then, rightly, leaves unused.
-    quiet = logging.getLogger("slack_bolt.AsyncApp")
-    level, quiet.level = quiet.level, logging.ERROR
+    # At construction Bolt warns of tokens in the environment that it then, rightly, leaves unused. It sets its logger's
+    # level by itself before that, but leaves filters as they are.
+    bolts_own = logging.getLogger("slack_bolt.AsyncApp")
+    bolts_own.addFilter(_is_error)
     app = AsyncApp(
         name="switchboard",
         client=web_client(None, api_url="https://slack.com/api/", token=None),
@@ -43,6 +44,10 @@ def bolt_app(
         raise_error_for_unhandled_request=True,
         attaching_conversation_kwargs_enabled=False,
     )
-    quiet.setLevel(level)
+    bolts_own.removeFilter(_is_error)
     listeners.register(app)
     return app
+
+
+def _is_error(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.ERROR

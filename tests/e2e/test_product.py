@@ -101,6 +101,7 @@ async def test_the_bot_runs_by_tokens_alone_as_it_does_in_a_real_workspace(
             process.kill()
     assert (process.returncode, err) == (0, b"")
     assert b"turn_finished" in out
+    assert b"warning" not in out
 
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install Debian's package chromium")
