@@ -9,7 +9,7 @@ from blockbuster import BlockBuster, blockbuster_ctx
 
 from app.logs import configure
 
-pytest_plugins = ["tests.state_databases", "tests.memory_databases"]
+pytest_plugins = ["tests.following", "tests.state_databases", "tests.memory_databases"]
 
 
 def pytest_collection_finish() -> None:
@@ -29,13 +29,9 @@ def _watch() -> Iterator[BlockBuster]:
 
 
 @pytest.fixture(autouse=True)
-def loop_stays_free(_watch: BlockBuster, request: pytest.FixtureRequest) -> BlockBuster:
+def loop_stays_free(_watch: BlockBuster) -> BlockBuster:
     """A blocking call of ours on the event loop fails the test that makes it; a test may put that off for itself."""
-    if request.node.get_closest_marker("no_cover") is None:
-        _watch.activate()
-    else:
-        # Coverage goes on at the test's end, and would take the watched lock for its own.
-        _watch.deactivate()
+    _watch.activate()
     return _watch
 
 

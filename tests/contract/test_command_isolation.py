@@ -25,6 +25,8 @@ from tests.fakes import Members
 from tests.memory_records import fact
 from tests.review_house import HeldInProcess, a_turn
 
+pytestmark = pytest.mark.unfollowed
+"""Each command is given by the hundred; those of its own tests are followed."""
 PEOPLE = ["slack:U1", "slack:U2", "http:one", "http:two", "mcp:one", "mcp:two"]
 CHANNELS = ["slack:C1", "slack:C2"]
 ORGANIZATIONS = ["acme", "rival"]

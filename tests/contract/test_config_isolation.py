@@ -18,6 +18,8 @@ from commands.spec import Caller, Origin, Surface
 from tests.conversation_house import FakeConversations, InProcessPreferences, TalkHouse, session
 from tests.fakes import Members, Rooms
 
+pytestmark = pytest.mark.unfollowed
+"""Each command is given by the hundred; those of its own tests are followed."""
 PEOPLE = ["slack:U1", "slack:U2", "http:one", "http:two", "mcp:one"]
 CHANNELS = ["slack:C1", "slack:C2"]
 THREADS = [f"{channel}:{root}.0" for channel, root in product(CHANNELS, (1, 2))]

@@ -207,6 +207,8 @@ class PostgresHistory(SqliteHistory):
     kind = "postgres"
 
 
+pytestmark = pytest.mark.unfollowed
+"""Histories are thousands of calls that the suites of the stores make one by one."""
 _slow = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 TestInProcessHistory = InProcessHistory.TestCase
 TestInProcessHistory.settings = settings(

@@ -32,6 +32,10 @@ ODD = {
 }
 
 
+pytestmark = pytest.mark.unfollowed
+"""What every store does with ordinary text, for each text and store; what cleans a text has tests of its own."""
+
+
 @pytest.fixture(params=SHELVES)
 def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Shelf:
     return Shelf(request.param, tmp_path / "memory")

@@ -48,6 +48,7 @@ def told(finished: events.ScenarioFinished) -> Iterator[str]:
                 yield f"{recorder.label}: {check.failure_info.failure.message}\n{request.body!r}"
 
 
+@pytest.mark.unfollowed  # what it asks for by the thousand is asked for once by other tests
 @pytest.mark.timeout(180)  # it takes ten seconds where nothing else runs
 def test_the_service_does_what_it_says() -> None:
     """Right and wrong requests of every operation: statuses, content types and schemas are those it tells."""

@@ -52,6 +52,7 @@ async def indexed(request: pytest.FixtureRequest, url: str, clock: StoppedClock)
         yield store
 
 
+@pytest.mark.unfollowed  # a thousand times what another test does once
 async def test_a_thousand_concurrent_writers_of_one_scope_lose_nothing(url: str, clock: StoppedClock) -> None:
     """Criterion: concurrent write batches to one scope → all succeed, unique ids (section 18)."""
     bounds = Bounds(connections=8, deadline_s=60.0)

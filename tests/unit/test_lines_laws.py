@@ -314,7 +314,7 @@ async def play(before: Sequence[Step], after: Sequence[Step], *, with_hold: bool
     return fates
 
 
-@pytest.mark.no_cover  # four hundred histories go through lines that other tests reach too
+@pytest.mark.unfollowed  # four hundred histories go through lines that other tests reach too
 @settings(max_examples=400, deadline=None)
 @given(histories)
 def test_over_any_history_every_message_ends_once_in_order_and_no_place_is_lost(

@@ -37,7 +37,7 @@ MODULES = (
     secret_values,
 )
 QUARTER_MEGABYTE = 250_000
-pytestmark = pytest.mark.no_cover
+pytestmark = pytest.mark.unfollowed
 """Work is what is measured here, and following every line of it takes as long again."""
 UNITS = [
     *(

@@ -117,6 +117,7 @@ async def test_the_offline_model_teaches_every_store_what_people_said(shelf_stor
     assert (outcome.ending, outcome.offered, outcome.learned) == (Ending.WRITTEN, 2, 2)
 
 
+@pytest.mark.unfollowed  # a hundred times what the tests beside it do once
 async def test_a_hundred_turns_about_the_same_thing_do_not_grow_the_store(shelf_store: MemoryStore) -> None:
     spellings = (
         "Our staging cluster is in Frankfurt.",
