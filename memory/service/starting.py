@@ -22,6 +22,9 @@ from memory.stores.sqlite import SqliteStore
 
 SERVICE_WARNED = "memory_service_warned"
 
+TOKEN_CHARS_LEAST = 16
+"""Whoever has the token may read and change what everybody's bots remember."""
+
 ServedStore = Literal["sqlite", "postgres"]
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -114,6 +117,11 @@ def _token(wish: ServiceWish) -> str:
     if not wish.token:
         raise ServiceRefusedError(
             f"{wish.token_env} is not set, and without a token nobody may ask; set it to a long random text"
+        )
+    if len(wish.token) < TOKEN_CHARS_LEAST:
+        raise ServiceRefusedError(
+            f"{wish.token_env} has fewer than {TOKEN_CHARS_LEAST} characters and could be guessed; "
+            "set it, here and for the bots, to a long random text"
         )
     return wish.token
 

@@ -28,6 +28,14 @@ async def test_without_a_token_nothing_is_served(tmp_path: Path, program: str, t
 
 
 @pytest.mark.parametrize("program", MODULES)
+async def test_a_token_that_could_be_guessed_is_refused_without_being_shown(tmp_path: Path, program: str) -> None:
+    done = await run(tmp_path, program, "--port", "0", MEMORY_TOKEN="guessable-15-ch")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(f"{program}: MEMORY_TOKEN has fewer than 16 characters and could be guessed")
+    assert "guessable" not in done.err
+
+
+@pytest.mark.parametrize("program", MODULES)
 async def test_a_port_that_is_taken_is_one_line(tmp_path: Path, program: str) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = str(taken.getsockname()[1])
