@@ -180,7 +180,8 @@ class Posting:
             case Append(ts, text):
                 return "chat.appendStream", {"ts": ts, "markdown_text": text}
             case Stop(ts, is_last):
-                return "chat.stopStream", {"ts": ts} | (self._metadata(is_last=True) if is_last else {})
+                # Always marked: an answer whose begin was lost looks for a message without a mark, and takes it over.
+                return "chat.stopStream", {"ts": ts} | self._metadata(is_last=is_last)
             case Post(text, is_last):
                 return "chat.postMessage", {
                     "thread_ts": thread.root_ts,

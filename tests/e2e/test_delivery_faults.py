@@ -102,6 +102,23 @@ async def test_a_long_answer_rolls_over_into_further_messages(bot: Bot) -> None:
     assert all(len(message.text) <= 12_000 for message in bot.answers(root))
 
 
+async def test_an_answer_whose_begin_is_lost_takes_no_message_of_the_answer_before_it(bot: Bot) -> None:
+    """What was asked while that one was written is older than all of it."""
+    long, begun, end = "word " * 5_000, asyncio.Event(), asyncio.Event()
+    bot.provider.play(["first: ", begun, long, "the end."], ["second: ", end, "done."])
+    root = bot.say(f"{MENTION} hello")
+    await bot.playground.wait_for(lambda: bot.text(root) == "first:")
+    bot.say(f"{MENTION} and then?", thread_ts=root.ts)
+    await bot.playground.wait_for(lambda: bot.application.dispatcher.lines.waiting == 1)
+    begun.set()
+    await bot.playground.wait_for(lambda: "the end." in bot.text(root))
+    bot.playground.faults.inject(fault("chat.startStream", FaultKind.SERVER_ERROR))
+    await bot.playground.wait_for(lambda: len(bot.provider.requests) == 2 and not bot.playground.faults.pending)
+    end.set()
+    await bot.rest(lambda: "done." in bot.text(root))
+    assert bot.text(root).split() == [*"first:".split(), *long.split(), *"the end.second: done.".split()]
+
+
 async def test_stop_ends_the_turn_and_says_so(bot: Bot) -> None:
     root, _ = await answer_with(bot, "Let me think", asyncio.Event())
     await bot.playground.wait_for(lambda: bot.text(root) == "Let me think")
