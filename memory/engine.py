@@ -135,7 +135,8 @@ def _storable(text: str | None) -> str | None:
 def put_back(scope_key: str, record: MemoryRecord) -> MemoryRecord:
     """``record`` as a store keeps it that gets it from another one: the same, its terms computed here.
 
-    Raises ``ValueError`` for one of another scope, for what is no record id, and beyond the caps.
+    Raises ``ValueError`` for one of another scope, for what is no record id, beyond the caps, and for a text that no
+    store has: each puts ``storable`` ones in their place.
     """
     named = parse_record_id(record.id)
     if record.scope_key != scope_key or named is None or named[0] != scope_key:
@@ -153,6 +154,9 @@ def put_back(scope_key: str, record: MemoryRecord) -> MemoryRecord:
             record.supersedes,
         )
     )
+    names = (record.source_thread_key, record.source_run_id, record.source_user, record.author, record.supersedes)
+    if any(each and storable(each) != each for each in (record.text, *record.keywords, *names)):
+        raise ValueError("a record's texts must be without NUL and lone surrogates")
     return replace(record, terms=record_terms(record.text, record.keywords, record.author, record.created_at))
 
 

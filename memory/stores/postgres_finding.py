@@ -87,7 +87,7 @@ async def _find(
 
 async def _similarity(server: Server, scope: Scope, snapshot: Snapshot, search: Search) -> Mapping[str, float]:
     vector = search.query.vector
-    if vector is None:
+    if vector is None or storable(vector.model) != vector.model:
         return {}
     table = snapshot.tables.get((vector.model, len(vector.values)))
     if table is None:

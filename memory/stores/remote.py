@@ -53,7 +53,7 @@ class RemoteStore:
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
         ranker = query.ranker or self._ranker
         call = Call("/retrieve", search(scope_key, query, ranker), is_read=True)
-        found = await self._look(scope_key, call, partial(answers.found_in, scope_key=scope_key))
+        found = await self._look(scope_key, call, partial(answers.found_in, scope_key=scope_key, query=query))
         if found is None:
             return Retrieved(is_degraded=True)
         hits = partial(answers.hits_of, found, query.text, RANKERS[ranker], self._now())
@@ -64,11 +64,12 @@ class RemoteStore:
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         self._require_open()
         wanted = [each for each in dict.fromkeys(ids) if is_id(each)]
-        found: list[MemoryRecord] = []
+        found: dict[str, MemoryRecord] = {}
         for start in range(0, len(wanted), MOST_RECORDS):
             call = Call("/get", {"scopeKey": scope_key, "ids": wanted[start : start + MOST_RECORDS]}, is_read=True)
-            found += _records(scope_key, "/get", await self._ask(call))
-        return found
+            values = answers.values_in(await self._ask(call), "/get")
+            found.update((record.id, record) for record in answers.own_records(values, scope_key))
+        return [found[each] for each in wanted if each in found]
 
     async def write(
         self,
@@ -105,6 +106,7 @@ class RemoteStore:
             if len(values) < size or not page:
                 break
             before = page[-1].sequence
+        found = found[: max(0, limit)]
         return await asyncio.to_thread(answers.with_terms, found) if found else found
 
     async def forget(self, scope_key: str, record_id: str) -> bool:
@@ -203,7 +205,3 @@ async def open_remote(
     """
     trust = await asyncio.to_thread(credentials.trust)
     return RemoteStore(Service(base_url, credentials.token, trust=trust), ranker=ranker, now=now, cap=cap)
-
-
-def _records(scope_key: str, route: str, answer: Mapping[str, Any]) -> list[MemoryRecord]:
-    return answers.own_records(answers.values_in(answer, route), scope_key)

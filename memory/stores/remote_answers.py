@@ -7,9 +7,9 @@ from math import isfinite
 from typing import Any, TypeGuard, cast
 
 from memory.ranker import Ranker
-from memory.record import MemoryRecord, WriteCounts
+from memory.record import MemoryRecord, Status, WriteCounts
 from memory.service.wire import read_record
-from memory.store import Hit
+from memory.store import Hit, Query
 from memory.stores.remote_faults import unfit
 from memory.text import record_terms
 
@@ -26,17 +26,18 @@ class Found:
     standing: Sequence[MemoryRecord]
 
 
-def found_in(answer: Mapping[str, Any], scope_key: str) -> Found:
-    """Raises ``StoreUnavailableError`` for an answer without records."""
+def found_in(answer: Mapping[str, Any], scope_key: str, query: Query) -> Found:
+    """As much of it as was asked for. Raises ``StoreUnavailableError`` for an answer without records."""
     values = values_in(answer, "/retrieve")
     scores = _scores(answer.get("scores"), len(values))
-    read = [_own(value, scope_key) for value in values]
-    kept = None if scores is None else [score for score, record in zip(scores, read, strict=True) if record is not None]
+    read = enumerate(_own(value, scope_key) for value in values)
+    kept = [(place, record) for place, record in read if record is not None][: max(0, query.limit)]
     standing = answer.get("standingRecords")
+    also = own_records(cast("list[object]", standing) if isinstance(standing, list) else [], scope_key)
     return Found(
-        [record for record in read if record is not None],
-        kept,
-        own_records(cast("list[object]", standing) if isinstance(standing, list) else [], scope_key),
+        [record for _, record in kept],
+        None if scores is None else [scores[place] for place, _ in kept],
+        also[: max(0, query.standing)],
     )
 
 
@@ -48,7 +49,7 @@ def values_in(answer: Mapping[str, Any], route: str) -> list[object]:
 
 
 def own_records(values: Sequence[object], scope_key: str) -> list[MemoryRecord]:
-    """The records of that scope among ``values``: no service may hand out another one's."""
+    """The active records of that scope among ``values``: no service may hand out another one's, nor what is retired."""
     read = (_own(value, scope_key) for value in values)
     return [record for record in read if record is not None]
 
@@ -104,7 +105,9 @@ def texts_in(answer: Mapping[str, Any], name: str) -> list[str] | None:
 
 def _own(value: object, scope_key: str) -> MemoryRecord | None:
     record = read_record(value)
-    return record if record is not None and record.scope_key == scope_key else None
+    if record is None or record.scope_key != scope_key or record.status is not Status.ACTIVE:
+        return None
+    return record
 
 
 def _scores(values: object, count: int) -> list[float] | None:

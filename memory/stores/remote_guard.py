@@ -38,7 +38,11 @@ class Guard:
         except (StoreUnavailableError, ValueError):
             self._breaker = self._breaker.answered()
             raise
-        self._breaker = self._breaker.answered()
+        else:
+            self._breaker = self._breaker.answered()
+        finally:
+            # Changes nothing but after what nobody foresaw: the next request finds out then.
+            self._breaker = self._breaker.left(moment)
 
     def _failed(self, moment: int, *, is_timeout: bool) -> None:
         self._breaker = self._breaker.failed(moment, self._monotonic(), is_timeout=is_timeout)

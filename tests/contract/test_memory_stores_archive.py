@@ -244,6 +244,11 @@ async def test_of_one_record_given_twice_the_last_counts_once(store: VectorStore
         replace(record(1), author="x" * 201),
         replace(record(1), supersedes="x" * 201),
         replace(record(1), confidence=1.5),
+        # What a store keeps has neither: it puts other characters in their place.
+        replace(record(1), text="a\x00b"),
+        replace(record(1), keywords=("fine", "\ud800")),
+        replace(record(1), source_thread_key="slack:\x00"),
+        replace(record(1), author="Ad\x00a"),
     ],
 )
 async def test_a_record_of_another_scope_or_beyond_the_caps_is_refused_with_all(

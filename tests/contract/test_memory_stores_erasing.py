@@ -120,7 +120,14 @@ async def test_the_ranker_hears_how_close_each_record_is(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize(
-    "vector", [Vector("test/other", (1.0, 0.0)), Vector(MODEL, (1.0,)), Vector(MODEL, (0.0, 0.0)), Vector(MODEL, ())]
+    "vector",
+    [
+        Vector("test/other", (1.0, 0.0)),
+        Vector("te\x00st", (1.0, 0.0)),
+        Vector(MODEL, (1.0,)),
+        Vector(MODEL, (0.0, 0.0)),
+        Vector(MODEL, ()),
+    ],
 )
 async def test_a_query_vector_of_another_kind_changes_nothing(store: VectorStore, vector: Vector) -> None:
     await store.write(ORG, [fact("deploy one"), fact("deploy two")])

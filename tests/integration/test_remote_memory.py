@@ -296,11 +296,38 @@ async def test_a_listing_from_a_service_that_cannot_go_on_ends() -> None:
 async def test_records_are_fetched_by_their_ids_fifty_at_a_time() -> None:
     ids = [f"mem:{ORG}:{number}" for number in range(60)]
     async with scripted(answer(told(HEALTHY[0])), answer(told(HEALTHY[1]))) as remote:
-        assert await remote.store.get(ORG, ["", "no id", *ids, *ids]) == list(HEALTHY)
+        assert await remote.store.get(ORG, ["", "no id", *ids, *ids]) == [HEALTHY[1], HEALTHY[0]]
         assert [each.body["ids"] for each in remote.service.asked] == [ids[:50], ids[50:]]
         remote.service.play(answer(told(HEALTHY[0])), refusal(500))
         with pytest.raises(StoreUnavailableError):
             await remote.store.get(ORG, ids)
+
+
+RETIRED = replace(record(8, "deploys are on monday"), status=Status.FORGOTTEN)
+
+
+async def test_no_more_is_found_than_was_asked_for_and_nothing_that_was_retired() -> None:
+    many = [RETIRED, *HEALTHY, *HEALTHY]
+    standing = [told_record(replace(each, is_standing=True)) for each in many]
+    everything = told(*many, scores=[0.9, 0.8, 0.7, 0.6, 0.5], standingRecords=standing)
+    async with scripted(answer(everything), answer(told(*many))) as remote:
+        for _ in range(2):
+            found = await remote.store.retrieve(ORG, Query("deploys", 1, standing=1))
+            assert [hit.record.sequence for hit in found.hits] == [3]
+            assert len(found.standing) <= 1
+            assert all(each.status is Status.ACTIVE for each in found.standing)
+
+
+async def test_no_more_is_listed_than_was_asked_for_and_nothing_that_was_retired() -> None:
+    async with scripted(answer(told(RETIRED, *HEALTHY))) as remote:
+        assert [each.sequence for each in await remote.store.list(ORG, 1)] == [3]
+        assert [each.sequence for each in await remote.store.list(ORG, 3)] == [3, 1]
+
+
+async def test_only_the_records_asked_for_are_got_in_the_order_of_their_ids() -> None:
+    async with scripted(answer(told(*HEALTHY, RETIRED, record(5)))) as remote:
+        ids = [f"mem:{ORG}:{number}" for number in (1, 8, 3, 2)]
+        assert [each.sequence for each in await remote.store.get(ORG, ids)] == [1, 3]
 
 
 async def test_people_forget_sweep_and_erase() -> None:

@@ -9,9 +9,11 @@ import structlog
 from memory.record import WriteCounts
 from memory.store import Query, Retrieved, StoreUnavailableError
 from memory.stores.remote_calls import CONNECTIONS, Call, Patience, Service
+from memory.stores.remote_faults import ServiceSilentError
+from memory.stores.remote_guard import Guard
 from memory.stores.remote_trace import trace_id
 from tests.memory_records import ORG, fact
-from tests.memory_servers import Scripted, answer, dropped, raw, refusal, scripted, silence
+from tests.memory_servers import HandClock, Scripted, answer, dropped, raw, refusal, scripted, silence
 
 FOUND = answer({"records": [], "scores": []})
 DONE = answer({"ok": True, "inserted": 1})
@@ -42,6 +44,19 @@ async def test_a_silent_service_costs_one_timeout_and_then_nothing() -> None:
             with pytest.raises(StoreUnavailableError, match="left alone"):
                 await remote.store.list(ORG, 9)
         assert len(remote.service.asked) == 1
+
+
+def test_a_request_that_ends_in_a_way_nobody_foresaw_leaves_the_next_one_to_find_out() -> None:
+    """Else a service would be left alone for ever, for no request would be let through."""
+    clock = HandClock()
+    guard = Guard(clock)
+    with pytest.raises(ServiceSilentError), guard.watching():
+        raise ServiceSilentError("no answer")
+    for _ in range(2):
+        clock.at_s += 60.0
+        with pytest.raises(LookupError), guard.watching() as is_probe:
+            raise LookupError
+        assert is_probe
 
 
 async def test_one_request_finds_out_whether_it_is_back() -> None:
