@@ -29,6 +29,7 @@ _LEADING = re.compile(r"""\s*+((?:"[^"]*"|'[^']*'|[^\s"'])++)(?!\S)""")
 """One token before a raw text."""
 _DASHES = ("--", "-h", "\u2013", "\u2014")
 _QUOTED = re.compile(r"""(["'])((?:(?!\1).)*)\1""", re.DOTALL)
+_RECORD = re.compile(r"\s{1,64}+[`\"']?(?:mem|held):[^\s`\"']{1,300}+[`\"']?\s{0,64}+")
 _SPOKEN = re.compile(rf"\s{{0,64}}+(?P<mark>!?)(?P<group>{_WORD})(?:\s{{1,64}}+(?P<verb>{_WORD}))?(?!\S)")
 
 
@@ -44,6 +45,11 @@ class Spoken:
     tail: str
     behind_first: str
     """After ``!``, all that follows the first word."""
+
+    @property
+    def is_of_a_record(self) -> bool:
+        """Whether nothing but a record's id follows: whatever the verb, nobody says that to a model."""
+        return bool(self.verb) and _RECORD.fullmatch(self.tail) is not None
 
 
 def spoken(text: str) -> Spoken | None:

@@ -96,7 +96,7 @@ class Registry:
             return None
         is_command = f"{found.group}.{found.verb}" in self._chat_ids
         is_help = found.verb == "help" and not found.tail.strip()
-        if not (is_command or is_help or found.is_marked):
+        if not (is_command or is_help or found.is_marked or found.is_of_a_record):
             return None
         return Recognised((found.group, found.verb) if found.verb else (found.group,), found.tail)
 

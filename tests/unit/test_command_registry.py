@@ -75,6 +75,8 @@ def test_the_list_keeps_its_order_and_knows_surfaces() -> None:
         ("!Runs Help", Recognised(("runs", "help"))),
         ("!runs", Recognised(("runs",))),
         ("!runs lost", Recognised(("runs", "lost"))),
+        ("runs erase mem:org:acme:3", Recognised(("runs", "erase"), " mem:org:acme:3")),
+        ("runs drop `held:repo:acme/site:0` ", Recognised(("runs", "drop"), " `held:repo:acme/site:0` ")),
     ],
 )
 def test_commands_are_recognised(text: str, recognised: Recognised) -> None:
@@ -95,6 +97,10 @@ def test_commands_are_recognised(text: str, recognised: Recognised) -> None:
         "runs list, please",
         "runs list's",
         "runs help me",
+        "runs like mem:org:acme:3 does",
+        "runs on http://acme:8080",
+        "runs mem:org:acme:3",
+        "erase mem:org:acme:3",
         "runs\u00a0\u200blist",
         "please runs list",
         "help me",
