@@ -1,6 +1,8 @@
 """How the gate reads a text: one spelling, then sentences and clauses."""
 
 import re
+from dataclasses import dataclass
+from functools import cache
 
 from memory.folding import folded
 
@@ -13,9 +15,23 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")  # noqa: RUF00
 _CLAUSE_END = re.compile(r"[.;!?,](?=\s|$)|\s-{1,2}\s|\s[\u2013\u2014]\s|[()\n]")
 
 
-def any_of(*patterns: str) -> re.Pattern[str]:
-    """One pattern for several, for texts that ``plain`` made."""
-    return re.compile("|".join(f"(?:{each})" for each in patterns))
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a text may say in many ways; compiled when it is first looked for, since most processes judge no text."""
+
+    pattern: str
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """In a text that ``plain`` made."""
+        return _compiled(self.pattern).search(text)
+
+
+_compiled = cache(re.compile)
+
+
+def any_of(*patterns: str) -> Wording:
+    """One wording for several patterns."""
+    return Wording("|".join(f"(?:{each})" for each in patterns))
 
 
 def plain(text: str) -> str:

@@ -1,5 +1,6 @@
 """What is not worth remembering, and what must not be recalled unseen (specification, sections 9, 10 and 13)."""
 
+import re
 from collections import Counter
 from datetime import UTC, datetime
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.gating import Shares, shares, table
 from memory.gate import Fate, Reason, Verdict, is_noise, judged, looks_like_instruction
+from memory.gate_text import any_of
 from memory.record import MemoryRecord
 from memory.render import block, bullet
 from tests.gate_sentences import CORE, KNOWN, TABLE, UNSEEN, Sentence
@@ -178,3 +180,9 @@ def test_figures_are_shares_of_what_was_given_and_due() -> None:
     assert shares([kept, wrong])[Fate.KEEP] == Shares(right=1, given=1, due=2)
     assert shares([kept, wrong])[Fate.DROP] == Shares(right=0, given=1, due=0)
     assert len(table().rows) == 9
+
+
+def test_a_wording_is_compiled_when_it_is_first_looked_for() -> None:
+    unfinished = any_of("thanks", "(")
+    with pytest.raises(re.error):
+        unfinished.search("thanks")
