@@ -286,6 +286,8 @@ class Dispatcher:
 
 def saying(accepted: Accepted, text: str) -> Accepted:
     """The message with ``text`` for its words."""
+    if text == accepted.message.text:
+        return accepted
     return replace(accepted, message=replace(accepted.message, text=text))
 
 

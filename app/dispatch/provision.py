@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from app.access.actor import Places
+from app.access.actor import ChannelFacts, Places
 from app.agents.prompt import conversation, observed, system_prompt
 from app.agents.providers.base import ModelRequest
 from app.dispatch import wording
@@ -80,12 +80,13 @@ class Provision:
         asked_at = message.received_at
         organization = setting.organization if asking.with_org else None
         scopes = request_scopes(organization, user_id=message.user_id, channel_id=message.channel_id)
-        seen, recalled, names, context = await asyncio.gather(
+        seen, recalled, names, facts = await asyncio.gather(
             self._seen(progress.work, opened, asked_at),
             self._memory.recall(opened.entry.session_id, scopes, message.text),
-            asyncio.gather(*(work.chat.asker() for work in progress.works)),
-            self._context(progress.work, opened),
+            _names(progress.works),
+            self._places.facts(message.channel_id),
         )
+        context = self._context(opened, facts, names[0])
         said = [said_line(work, name) for work, name in zip(progress.works, names, strict=True)]
         # Of messages that are answered together, the first one says how.
         said[0] = replace(said[0], directives=written(progress.work.wish) or None)
@@ -115,9 +116,8 @@ class Provision:
         ]
         return observed(others, budget, read_at)
 
-    async def _context(self, work: Work, opened: Opened) -> str:
+    def _context(self, opened: Opened, facts: ChannelFacts, name: str) -> str:
         """Where the conversation takes place, in words that do not change from turn to turn."""
-        facts, name = await asyncio.gather(self._places.facts(work.message.channel_id), work.chat.asker())
         source = replace(opened.source, chat_name=facts.name, chat_topic=facts.topic, user_name=name)
         context = build_session_context(
             source,
@@ -126,6 +126,11 @@ class Provision:
             shared_multi_user_session=self._setting.keys.is_shared(source),
         )
         return session_context_prompt(context, redact_pii=self._setting.redact_pii)
+
+
+async def _names(works: Sequence[Work]) -> list[str]:
+    """Whoever says several things that are answered together is one person as a rule, so nothing waits for another."""
+    return [await work.chat.asker() for work in works]
 
 
 def said_line(work: Work, author: str) -> TranscriptMessage:

@@ -1,7 +1,7 @@
 """The conversation a Slack message belongs to: implements ``app.channel.Chat``."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -13,7 +13,7 @@ from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
 from app.slack.format import without_crowd_mentions
 from app.slack.names import Names
 from app.slack.payloads import Identity, SlackMessage
-from app.slack.posting import Posting, Thread
+from app.slack.posting import Begun, Posting, Thread
 from app.slack.reply import SlackReply
 from app.slack.status import SlackStatus
 from app.slack.thread import SlackThread
@@ -41,6 +41,7 @@ class Workspace:
     history_messages: int
     reply_in_thread: bool = True
     """Whether the top of a channel is answered in threads, each a conversation, or is one itself."""
+    begun: Begun = field(default_factory=Begun)
 
 
 def slack_chat(workspace: Workspace, message: SlackMessage, part: str = "", *, in_channel: bool = False) -> "SlackChat":
@@ -113,7 +114,7 @@ class SlackChat:
         return replace(self, thread=replace(self.thread, turn=f"{self.thread.turn}{part}"), taken=())
 
     def reusing(self, positions: Sequence[str]) -> "SlackChat":
-        return replace(self, taken=tuple(positions))
+        return replace(self, taken=tuple(positions)) if positions or self.taken else self
 
     def noting(self, on_posted: Callable[[str], None]) -> "SlackChat":
         return replace(self, on_posted=on_posted)
@@ -143,7 +144,8 @@ class SlackChat:
         return True
 
     def _posting(self) -> Posting:
-        return Posting(self.workspace.calls, self.thread, self.workspace.identity.user_id)
+        workspace = self.workspace
+        return Posting(workspace.calls, self.thread, workspace.identity.user_id, workspace.begun)
 
 
 def announcement(text: str) -> str:

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from app.channel import Address, Visibility
 from app.slack.format import mentions
-from app.slack.payloads import Identity, SlackMessage
+from app.slack.payloads import Identity, Json, SlackMessage
 
 PERSONS_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
 """Message subtypes in which a person says something; every other one reports a change or speaks for a machine."""
@@ -28,6 +28,11 @@ class Considered:
     """The message may be for the bot; ``FOLLOW_UP`` only if the bot takes part in the thread."""
 
     address: Address
+
+
+def is_own(event: Json, identity: Identity) -> bool:
+    """Whether the bot has said it: most of what the bot hears it has said itself."""
+    return event.get("user") == identity.user_id or event.get("bot_id") == identity.bot_id
 
 
 def decide(message: SlackMessage, identity: Identity | None) -> Ignored | Considered:

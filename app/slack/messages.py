@@ -76,6 +76,8 @@ class Messages(AsyncMiddleware):
 
     async def take(self, body: Json) -> None:
         """Returns when the message may be acknowledged: what is not claimed by then may be delivered again."""
+        if gate.is_own(body["event"], self._workspace.identity):
+            return
         meant = self._meant(body)
         if meant is not None:
             message, considered = meant

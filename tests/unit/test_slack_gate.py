@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.channel import Address, Visibility
-from app.slack.gate import Considered, Ignored, belongs_to_channel, decide, visibility
+from app.slack.gate import Considered, Ignored, belongs_to_channel, decide, is_own, visibility
 from app.slack.payloads import Identity, MalformedEventError, is_message, message_event, stop_event
 
 ME = Identity("UBOT", "BBOT", "T1")
@@ -69,6 +69,21 @@ def test_what_is_said_to_the_bot_is_considered(event: dict[str, Any], address: A
 )
 def test_what_is_not_said_to_the_bot_is_ignored(event: dict[str, Any], reason: Ignored) -> None:
     assert decided(**event) == reason
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ({"user": "UBOT", "bot_id": "BBOT"}, True),
+        ({"user": "U1", "bot_id": "BBOT"}, True),
+        ({"user": "U1"}, False),
+        ({"subtype": "message_changed", "message": {"user": "UBOT"}}, False),
+    ],
+)
+def test_the_bots_own_words_are_known_before_anything_else_is_looked_at(
+    event: dict[str, Any], *, expected: bool
+) -> None:
+    assert is_own(event, ME) is expected
 
 
 def test_nothing_is_answered_before_the_bot_knows_who_it_is() -> None:
