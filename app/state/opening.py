@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,10 @@ def _opened(url: str) -> Engine:
 def _readied(engine: Engine, file: Path | None) -> None:
     if file is not None:
         _make_folder(file.parent)
+        # What people said is for the bot's own account, also in a folder that others may enter. SQLite gives its log
+        # the same rights, and says by itself what is wrong with a file that cannot be made.
+        with suppress(OSError):
+            file.touch(mode=0o600, exist_ok=True)
         refuse_damaged_pages(engine, file)
     with mapped():
         upgrade(engine)
@@ -121,7 +125,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     """A writer takes its place at once: a reader that turns into a writer cannot wait for another one."""
     is_writer = connection.get_execution_options().get(WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writer else "BEGIN")
+    connection.connection.cursor().execute("BEGIN IMMEDIATE" if is_writer else "BEGIN")
 
 
 def _prepare_postgresql(connection: Any, _record: object) -> None:

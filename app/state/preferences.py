@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Executable, and_, bindparam, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.state.engine import Database
 from app.state.errors import StateError
+from app.state.prepared import Prepared
 from app.state.tables import overrides
 from commands.errors import ConflictError, UnavailableError
 from commands.preferences import Layer, Name, Setting, Slot, Subjects
@@ -86,17 +87,20 @@ def _settings(connection: Connection, subjects: Subjects) -> list[Setting]:
     if not subjects:
         return []
     whose = {layer.value: subject for layer, subject in subjects.items()}
-    rows = connection.execute(_query(tuple(subjects)), whose)
-    return [Setting(Slot(Layer(row.layer), row.subject, Name(row.name)), row.value, row.version) for row in rows]
+    rows = _query(tuple(subjects)).rows(connection, whose)
+    return [
+        Setting(Slot(Layer(layer), subject, Name(name)), value, version)
+        for layer, subject, name, value, version in rows
+    ]
 
 
 @cache
-def _query(layers: tuple[Layer, ...]) -> Executable:
+def _query(layers: tuple[Layer, ...]) -> Prepared:
     """Takes the subject of each layer by the layer's name. Every turn asks it, so it is made once."""
     columns = overrides.c
     pairs = [and_(columns.layer == layer.value, columns.subject == bindparam(layer.value)) for layer in layers]
-    names = columns.name.in_([name.value for name in Name])
-    return (
+    names = or_(*(columns.name == name.value for name in Name))
+    return Prepared(
         select(columns.layer, columns.subject, columns.name, columns.value, columns.version)
         .where(or_(*pairs), names)
         .order_by(columns.layer, columns.subject, columns.name)
