@@ -1,5 +1,6 @@
 """The calls that put the bot's words where they belong, and the look-ups that settle what became of a lost one."""
 
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from app.slack.steps import Append, Call, Post, Start, Stop, Update
 NONCE_EVENT = "switchboard_reply"
 """Message metadata's event type. Its payload carries the nonce of a post, so that a lost post can be recognised, the
 turn the message belongs to, and whether the answer ends with it, so that a restart can tell what became of it."""
+
+BEGUN_MOST = 1_000
+"""More than are open at one time; one that has ended has a mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +34,27 @@ class Thread:
     """Names the turn that answers, the same in every process."""
 
 
+class Begun:
+    """The streams that this process knows it has begun, in whatever thread: none of them is another answer's."""
+
+    def __init__(self) -> None:
+        self._places: deque[tuple[str, str]] = deque(maxlen=BEGUN_MOST)
+
+    def add(self, channel: str, ts: str) -> None:
+        self._places.append((channel, ts))
+
+    def has(self, channel: str, ts: str) -> bool:
+        return (channel, ts) in self._places
+
+
 class Posting:
     """One thread's writer."""
 
-    def __init__(self, calls: SlackCalls, thread: Thread, bot_user: str) -> None:
+    def __init__(self, calls: SlackCalls, thread: Thread, bot_user: str, begun: Begun | None = None) -> None:
         self._calls = calls
         self._thread = thread
         self._bot_user = bot_user
+        self._begun = begun or Begun()
         self._known: set[str] = set()
 
     @property
@@ -51,9 +69,7 @@ class Posting:
         method, arguments = self._request(call, nonce)
         answer = await self._calls.call(method, {"channel": self._thread.channel} | arguments)
         if isinstance(call, Start | Post):
-            ts = str(answer["ts"])
-            self._known.add(ts)
-            return ts
+            return self._knowing(call, str(answer["ts"]))
         return None
 
     async def find(self, call: Call, nonce: str) -> str | None:
@@ -63,14 +79,21 @@ class Posting:
         """
         if not isinstance(call, Start | Post):
             return None
-        # A stream that has just begun has no mark yet, and is newer than any other message without one.
         for message in reversed(await self._own_messages()):
-            is_new = not _payload(message) and not message.get("files")
-            if is_new if isinstance(call, Start) else _nonce(message) == nonce:
-                ts = str(message["ts"])
-                self._known.add(ts)
-                return ts
+            if self._may_have_begun(message) if isinstance(call, Start) else _nonce(message) == nonce:
+                return self._knowing(call, str(message["ts"]))
         return None
+
+    def _may_have_begun(self, message: Mapping[str, Any]) -> bool:
+        """A stream that has just begun has no mark yet, and is newer than any other message without one."""
+        is_new = not _payload(message) and not message.get("files")
+        return is_new and not self._begun.has(self._thread.channel, str(message["ts"]))
+
+    def _knowing(self, call: Call, ts: str) -> str:
+        self._known.add(ts)
+        if isinstance(call, Start):
+            self._begun.add(self._thread.channel, ts)
+        return ts
 
     async def close(self, ts: str) -> None:
         """End the message's stream if it is still open. Raises ``SlackLostError``."""

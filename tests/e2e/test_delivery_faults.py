@@ -9,7 +9,7 @@ from app.errors import ModelKeyError, ModelUnreachableError
 from app.playground.faults import Fault, FaultKind
 from app.playground.model import Message
 from app.playground.server import Playground
-from tests.e2e.conftest import ALICE, BOT, MENTION, Bot, Script, running, settings_of
+from tests.e2e.conftest import ALICE, BOB, BOT, MENTION, Bot, Script, running, settings_of
 from tests.fakes import ScriptedProvider
 
 
@@ -116,7 +116,27 @@ async def test_an_answer_whose_begin_is_lost_takes_no_message_of_the_answer_befo
     await bot.playground.wait_for(lambda: len(bot.provider.requests) == 2 and not bot.playground.faults.pending)
     end.set()
     await bot.rest(lambda: "done." in bot.text(root))
-    assert bot.text(root).split() == [*"first:".split(), *long.split(), *"the end.second: done.".split()]
+    assert bot.text(root).split() == ["first:", *long.split(), "the", "end.second:", "done."]
+
+
+async def test_an_answer_whose_begin_is_lost_takes_no_message_that_is_written_beside_it(playground: Playground) -> None:
+    """Several conversations in one thread, each somebody's own."""
+    gate, ends = asyncio.Event(), [asyncio.Event(), asyncio.Event()]
+    provider = ScriptedProvider([gate, "for bob: ", ends[0], "yes."], ["for alice: ", ends[1], "no."])
+    plain = settings_of(playground, "socket")
+    sessions = plain.sessions.model_copy(update={"thread_sessions_per_user": True})
+    async with running(playground, plain.model_copy(update={"sessions": sessions}), provider) as bot:
+        root = bot.say(f"{MENTION} hello", user=BOB)
+        await playground.wait_for(lambda: len(provider.requests) == 1)
+        bot.say(f"{MENTION} hello", thread_ts=root.ts)
+        await playground.wait_for(lambda: bot.text(root) == "for alice:")
+        playground.faults.inject(fault("chat.startStream", FaultKind.SERVER_ERROR))
+        gate.set()
+        await playground.wait_for(lambda: "for bob:" in bot.text(root))
+        for end in ends:
+            end.set()
+        await bot.rest(lambda: "yes." in bot.text(root) and "no." in bot.text(root))
+        assert [message.text.strip() for message in bot.answers(root)] == ["for alice: no.", "for bob: yes."]
 
 
 async def test_stop_ends_the_turn_and_says_so(bot: Bot) -> None:
