@@ -101,16 +101,22 @@ def _opened(url: str) -> Engine:
 
 
 def _readied(engine: Engine, file: Path | None) -> None:
+    is_new = file is not None and not file.exists()
     if file is not None:
         _make_folder(file.parent)
-        # What people said is for the bot's own account, also in a folder that others may enter. SQLite gives its log
-        # the same rights, and says by itself what is wrong with a file that cannot be made.
-        with suppress(OSError):
-            file.touch(mode=0o600, exist_ok=True)
         refuse_damaged_pages(engine, file)
     with mapped():
         upgrade(engine)
+    if file is not None and is_new:
+        _close_to_others(file)
     ensure_sound(engine)
+
+
+def _close_to_others(file: Path) -> None:
+    """What people said is for the bot's own account, also in a folder that others may enter."""
+    for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
+        with suppress(OSError):
+            file.with_name(name).chmod(0o600)
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:

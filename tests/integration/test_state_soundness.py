@@ -81,6 +81,14 @@ STRUCTURAL_DAMAGE: dict[str, Damage] = {
 }
 
 
+async def test_what_was_said_is_for_the_bots_own_account_alone(tmp_path: Path) -> None:
+    await asyncio.to_thread(tmp_path.chmod, 0o755)
+    async with open_database(f"sqlite:///{tmp_path / 'state.db'}"):
+        files = await asyncio.to_thread(lambda: sorted(tmp_path.glob("state.db*")))
+        assert [file.stat().st_mode & 0o777 for file in files] == [0o600] * len(files)
+        assert "state.db-wal" in {file.name for file in files}
+
+
 async def test_a_sound_database_is_found_sound_and_left_alone(file: Path) -> None:
     before = content_of(file)
     assert (await checked(file)).condition is Condition.SOUND
