@@ -119,9 +119,11 @@ def _token(wish: ServiceWish) -> str:
             f"{wish.token_env} is not set, and without a token nobody may ask; set it to a long random text"
         )
     if len(wish.token) < TOKEN_CHARS_LEAST:
-        raise ServiceRefusedError(
-            f"{wish.token_env} has fewer than {TOKEN_CHARS_LEAST} characters and could be guessed; "
-            "set it, here and for the bots, to a long random text"
+        # Served all the same, for whoever tries it on one machine.
+        _log.warning(
+            SERVICE_WARNED,
+            reason=f"{wish.token_env} has fewer than {TOKEN_CHARS_LEAST} characters and could "
+            "be guessed; set it, here and for the bots, to a long random text",
         )
     return wish.token
 
