@@ -25,6 +25,7 @@ def home_view(bot_user: str) -> View:
             ),
             _section("*Directly:* open the Messages tab and write. Every message starts a conversation of its own."),
             _section("*While I write:* press Stop to end an answer. What I have said so far stays."),
+            _section("*By name:* say `help` to me, and I list what I can be asked for without a model."),
             {"type": "divider"},
             {
                 "type": "context",

@@ -9,6 +9,7 @@ async def test_opening_the_home_tab_fills_it(bot: Bot) -> None:
     bot.playground.people.open_home(ALICE)
     view = await bot.playground.wait_for(lambda: bot.playground.workspace.home_views.get(ALICE))
     assert BOT in str(view.payload["blocks"])
+    assert "`help`" in str(view.payload["blocks"])
 
 
 async def test_opening_the_messages_tab_offers_prompts(bot: Bot) -> None:
