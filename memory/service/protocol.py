@@ -61,7 +61,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self._is_arriving = True
         self._is_in_head = True
         self._head = b""
-        """What has arrived of a head that is not whole."""
+        """What has arrived of a head that is not whole, from the part in which it began."""
+        self._before_head = 0
+        """How long that part was if another request ended in it: nobody knows how much of it is the head's."""
+        self._has_ended = False
+        """Whether a request has, in the part that arrived last."""
         self._is_deaf = False
         """Nothing that arrives matters any more."""
         self._is_faulty = False
@@ -90,12 +94,14 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._is_arriving = False
+        self._has_ended = True
         super().on_message_complete()
 
     def data_received(self, data: bytes) -> None:
         if self._is_deaf:
             return
         self._unset_keepalive_if_required()
+        self._has_ended = False
         if self._is_in_head:
             self._head += data
         if self._is_faulty:
@@ -153,8 +159,11 @@ class BoundedProtocol(HttpToolsProtocol):
             self._head = b""
             self._stop_timer()
             return
-        self._head = (self._head or data) if self._is_in_head else b""
-        if len(self._head) > self.bounds.head_bytes:
+        if not self._is_in_head:
+            self._head = b""
+        elif self._has_ended or not self._head:
+            self._head, self._before_head = data, len(data) if self._has_ended else 0
+        if len(self._head) - self._before_head > self.bounds.head_bytes:
             self._answer(431, "the head is too long")
         elif self._timer is None:
             self._timer = self.loop.call_later(self.bounds.request_s, self._give_up)

@@ -1,11 +1,23 @@
 """The memory service from outside: who may ask, what of, how much may be sent (section 16; reference 7.2)."""
 
+import socket
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
-from tests.memory_services import BEARER, DATA_ROUTES, TOKEN, ServedMemory, fact, head, new_scope, served_memory, texts
+from tests.memory_services import (
+    BEARER,
+    DATA_ROUTES,
+    TOKEN,
+    WAIT_S,
+    ServedMemory,
+    fact,
+    head,
+    new_scope,
+    served_memory,
+    texts,
+)
 
 TOO_MANY = 524_289
 
@@ -141,6 +153,21 @@ def test_a_request_may_come_in_pieces_and_many_on_one_connection(service: Served
     pipelined = service.raw_to_end(head("/healthz", method="GET") * 2 + whole)
     assert pipelined.count(b"HTTP/1.1 200 OK") == 3
     assert pipelined.endswith(b'{"records":[]}')
+
+
+def test_a_request_that_begins_right_behind_a_large_one_is_not_measured_with_it(service: ServedMemory) -> None:
+    """Only its own head counts as its head, whatever came in the same part."""
+    body = b'{"scopeKey":"%s","records":[],"filler":"' % new_scope().encode()
+    body += b"x" * (50_000 - len(body)) + b'"}'
+    first = head("/write", f"Content-Length: {len(body)}") + body
+    second = head("/healthz", "Connection: close", method="GET")
+    with socket.create_connection(("127.0.0.1", service.port), timeout=WAIT_S) as connection:
+        connection.sendall(first + second[:20])
+        received = connection.recv(65_536)
+        connection.sendall(second[20:])
+        while part := connection.recv(65_536):
+            received += part
+    assert received.count(b"HTTP/1.1 200 ") == 2, received
 
 
 def test_what_is_no_http_is_told_so(service: ServedMemory) -> None:
