@@ -1,6 +1,6 @@
 """The calls that put the bot's words where they belong, and the look-ups that settle what became of a lost one."""
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,16 +35,18 @@ class Thread:
 
 
 class Begun:
-    """The streams that this process knows it has begun, in whatever thread: none of them is another answer's."""
+    """The streams that this process knows it has begun, and for which turn: while they have no mark it tells them."""
 
     def __init__(self) -> None:
-        self._places: deque[tuple[str, str]] = deque(maxlen=BEGUN_MOST)
+        self._turns: OrderedDict[tuple[str, str], str] = OrderedDict()
 
-    def add(self, channel: str, ts: str) -> None:
-        self._places.append((channel, ts))
+    def add(self, channel: str, ts: str, turn: str) -> None:
+        self._turns[channel, ts] = turn
+        while len(self._turns) > BEGUN_MOST:
+            self._turns.popitem(last=False)
 
-    def has(self, channel: str, ts: str) -> bool:
-        return (channel, ts) in self._places
+    def turn_of(self, channel: str, ts: str) -> str | None:
+        return self._turns.get((channel, ts))
 
 
 class Posting:
@@ -87,13 +89,17 @@ class Posting:
     def _may_have_begun(self, message: Mapping[str, Any]) -> bool:
         """A stream that has just begun has no mark yet, and is newer than any other message without one."""
         is_new = not _payload(message) and not message.get("files")
-        return is_new and not self._begun.has(self._thread.channel, str(message["ts"]))
+        return is_new and self._turn_of(message) is None
 
     def _knowing(self, call: Call, ts: str) -> str:
         self._known.add(ts)
         if isinstance(call, Start):
-            self._begun.add(self._thread.channel, ts)
+            self._begun.add(self._thread.channel, ts, self._thread.turn)
         return ts
+
+    def _turn_of(self, message: Mapping[str, Any]) -> str | None:
+        """Whose the message is, if that is known."""
+        return _payload(message).get("turn") or self._begun.turn_of(self._thread.channel, str(message.get("ts")))
 
     async def close(self, ts: str) -> None:
         """End the message's stream if it is still open. Raises ``SlackLostError``."""
@@ -176,7 +182,7 @@ class Posting:
 
         At the top of a channel nothing streams, and what is there without a mark may be anything.
         """
-        turn = _payload(message).get("turn")
+        turn = self._turn_of(message)
         if turn is not None:
             return turn == self._thread.turn
         may_be = self._thread.root_ts is not None or bool(message.get("files"))

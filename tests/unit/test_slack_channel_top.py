@@ -11,8 +11,9 @@ from app.errors import ChannelUnavailableError
 from app.slack.calls import SlackCalls, SlackLostError, web_client
 from app.slack.names import Names
 from app.slack.payloads import Identity, SlackMessage, message_event
-from app.slack.posting import NONCE_EVENT, Posting, Thread
+from app.slack.posting import NONCE_EVENT, Begun, Posting, Thread
 from app.slack.reading import EVERYTHING_PAGES, PAGE_MESSAGES, PAGES, newest_of_channel
+from app.slack.steps import Start
 from app.slack.thread import SlackThread
 from tests.fakes import ManualClock
 
@@ -34,6 +35,8 @@ class Channel(SlackCalls):
     async def call(self, method: str, arguments: Mapping[str, object], *, as_query: bool = False) -> Mapping[str, Any]:
         if method == "users.info":
             return {"user": {"name": str(arguments["user"]).lower(), "profile": {}}}
+        if method == "chat.startStream":
+            return {"ts": self.messages[-1]["ts"]}
         assert as_query
         is_thread = {"conversations.history": False, "conversations.replies": True}[method]
         if self.is_away:
@@ -96,6 +99,15 @@ async def test_what_is_left_of_an_answer_is_found_however_much_was_said_after_an
     answer = marked("3000.7", "mine", is_last=True)
     channel = Channel(sorted([*chat, answer], key=lambda each: float(each["ts"])))
     assert await Posting(channel, where, ME).remains(frozenset()) == Remains(("3000.7",), is_whole=True)
+
+
+async def test_a_stream_that_this_process_has_begun_is_left_of_the_turn_that_it_belongs_to() -> None:
+    """Whether or not that is noted down by now."""
+    begun, channel = Begun(), Channel([said("5.3", ME)])
+    mine, another = THREAD, replace(THREAD, turn="another")
+    await Posting(channel, another, ME, begun).make(Start("hello"), "nonce")
+    assert await Posting(channel, mine, ME, begun).remains(frozenset()) == Remains()
+    assert await Posting(channel, another, ME, begun).remains(frozenset()) == Remains(("5.3",))
 
 
 async def test_what_is_too_much_to_read_is_not_taken_for_read() -> None:
