@@ -88,6 +88,8 @@ class ThreadMessage:
     by_bot: bool
     """True for the bot's own messages."""
     text: str
+    files: int = 0
+    """How many came with it; none are counted of the bot's own."""
 
 
 @dataclass(frozen=True, slots=True)

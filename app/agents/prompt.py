@@ -31,6 +31,7 @@ def observed(thread: Sequence[ThreadMessage], max_chars: int, read_at: datetime)
             Kind.OBSERVED,
             author=None if message.by_bot else message.author,
             position=message.position,
+            files=message.files,
         )
         for message in kept
     ]
@@ -68,7 +69,7 @@ def _turn(line: TranscriptMessage, *, is_shared: bool) -> Turn:
 
 def words_of(line: TranscriptMessage, *, is_shared: bool) -> str:
     """A line as a model reads it: who speaks where several do, what was said, and what came with it unread."""
-    words = f"{line.content}\n\n{_unread(line.files)}" if line.files else line.content
+    words = "\n\n".join(filter(None, [line.content, _unread(line.files)]))
     if line.role == "assistant" or line.author is None or not (is_shared or line.kind is Kind.OBSERVED):
         return words
     # A colon ends the name.
@@ -78,6 +79,8 @@ def words_of(line: TranscriptMessage, *, is_shared: bool) -> str:
 
 
 def _unread(files: int) -> str:
+    if files == 0:
+        return ""
     what = "A file" if files == 1 else f"{files} files"
     return f"[{what} came with this message. You cannot read files: where it matters, say so and ask for the text.]"
 

@@ -59,6 +59,7 @@ class SlackThread:
             author=str(message.get("username") or "") or await self._names.of(user),
             by_bot=is_ours,
             text=text if is_ours else to_plain(without_mention(text, self._identity.user_id)),
+            files=0 if is_ours else len(cast("Sequence[Message]", message.get("files") or ())),
         )
 
     async def _messages(self, after: str | None = None) -> Sequence[Message]:

@@ -55,6 +55,16 @@ async def test_a_follow_up_needs_no_mention_and_the_model_sees_the_thread(bot: B
     assert [turn.text for turn in turns] == ["alice: hello", "Hello there.", "bob: what about Friday?"]
 
 
+async def test_a_model_hears_of_files_in_a_thread_it_comes_into(bot: Bot) -> None:
+    file = bot.playground.people.upload(BOB, "plan.pdf", b"%PDF")
+    root = bot.playground.people.say(BOB, GENERAL, "", files=(file.id,))
+    bot.say(f"{MENTION} what does it say?", thread_ts=root.ts)
+    await bot.answered(root)
+    ((turn,),) = (request.messages for request in bot.provider.requests)
+    assert turn.text.startswith("bob: [A file came with this message. You cannot read files")
+    assert turn.text.endswith("alice: what does it say?")
+
+
 async def test_a_follow_up_is_recognised_after_a_restart_from_the_thread_itself(
     playground: Playground, mode: str
 ) -> None:

@@ -52,6 +52,13 @@ def test_where_one_person_speaks_a_message_stays_as_it_was_written() -> None:
     assert conversation([said("def f():\n\treturn 1")], is_shared=False) == (Turn("user", "def f():\n\treturn 1"),)
 
 
+def test_a_message_of_the_thread_that_was_a_file_alone_is_there_and_nothing_is_known_of_it() -> None:
+    bare = ThreadMessage("1", "Bob", by_bot=False, text="", files=1)
+    (turn,) = conversation([*observed([bare], 500, EPOCH), said("sum it up")], is_shared=True)
+    assert turn.text.startswith("Bob: [A file came with this message. You cannot read files")
+    assert turn.text.endswith("\n\nAlice: sum it up")
+
+
 @pytest.mark.parametrize(("files", "what"), [(1, "A file"), (3, "3 files")])
 def test_a_model_is_told_of_files_it_cannot_read(files: int, what: str) -> None:
     line = replace(said("what does it say?"), files=files)
