@@ -88,7 +88,10 @@ class Recall:
         asked = Query(query, self._budget.limit, vector, standing=self._budget.limit)
         # The repository's scope is read last and stands last in the pool, so that equals keep the order of arrival.
         first = [key for key in (scopes.org, scopes.channel, scopes.user) if key is not None]
-        early, late = await asyncio.gather(self._look(first, asked), self._look_late(scopes, repo, asked))
+        if repo is None and scopes.repo is None:
+            early, late = await self._look(first, asked), _Found()
+        else:
+            early, late = await asyncio.gather(self._look(first, asked), self._look_late(scopes, repo, asked))
         keys = replace(scopes, repo=late.scope_key).keys()
         hits = self._ranker.pooled([*early.hits, *late.hits], query)
         wanted = compose([*early.standing, *late.standing], [hit.record for hit in hits], self._budget)

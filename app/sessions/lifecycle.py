@@ -124,7 +124,8 @@ def marked(entry: SessionEntry, reason: ResumeReason, now: datetime) -> SessionE
 
 def cleared(entry: SessionEntry) -> SessionEntry:
     """Nothing is left to resume; when it was marked last stays known."""
-    return replace(entry, resume_pending=False, resume_reason=None)
+    is_marked = entry.resume_pending or entry.resume_reason is not None
+    return replace(entry, resume_pending=False, resume_reason=None) if is_marked else entry
 
 
 def begun(entry: SessionEntry, token: str, now: datetime) -> SessionEntry:

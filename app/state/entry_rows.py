@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -15,6 +16,9 @@ from app.sessions.source import ChatType, SessionSource
 from app.state.prepared import Prepared, Row, inserting
 from app.state.tables import routes
 from memory.text import storable
+
+ORIGINS = 1_000
+"""Remembered in both forms: an entry is read and written several times in a turn, and its origin stays what it is."""
 
 _OBJECT = TypeAdapter(dict[str, Any])
 _ALL = select(routes)
@@ -90,7 +94,7 @@ def _values(entry: SessionEntry) -> dict[str, Any]:
         "thread_key": entry.thread_key,
         "created_at": entry.created_at,
         "updated_at": entry.updated_at,
-        "origin": None if origin is None else json.dumps(origin.to_dict()),
+        "origin": None if origin is None else _origin_text(origin),
         "display_name": None if entry.display_name is None else storable(entry.display_name),
         "platform": entry.platform,
         "chat_type": entry.chat_type.value,
@@ -150,6 +154,12 @@ def _entry(row: Row) -> SessionEntry:
     )
 
 
+@lru_cache(maxsize=ORIGINS)
+def _origin_text(origin: SessionSource) -> str:
+    return json.dumps(origin.to_dict())
+
+
+@lru_cache(maxsize=ORIGINS)
 def _origin(text: str | None) -> SessionSource | None:
     """``None`` also for what makes no source: whose the conversation is, the key tells."""
     if text is not None:

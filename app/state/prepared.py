@@ -28,13 +28,14 @@ class _Plan:
 
     sql: str
     constants: Values
+    """What the statement itself says."""
     binds: Sequence[tuple[str, _Turn]]
     columns: Sequence[_Turn]
     is_as_read: bool
     """Whether no column has to be turned."""
 
     def parameters(self, values: Values) -> list[Any]:
-        given = {**self.constants, **values}
+        given = {**self.constants, **values} if self.constants else values
         return [given[name] if turn is None else turn(given[name]) for name, turn in self.binds]
 
     def read(self, rows: Sequence[Row]) -> Sequence[Row]:
@@ -102,7 +103,8 @@ def _plan(statement: Statement, dialect: Dialect, values: Values) -> _Plan:
     columns = [
         column.type.dialect_impl(dialect).result_processor(dialect, None) for column in statement.exported_columns
     ]
-    return _Plan(compiled.string, compiled.params, turns, columns, is_as_read=not any(columns))
+    constants = {name: value for name, value in compiled.params.items() if name not in values}
+    return _Plan(compiled.string, constants, turns, columns, is_as_read=not any(columns))
 
 
 def _transaction(connection: Connection) -> Any:
