@@ -8,12 +8,12 @@ the snapshot have such an index, because it is several times the size of the rec
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import LiteralString
 
 from psycopg.errors import ForeignKeyViolation
 
+from memory.engine import used
 from memory.pool import longest
 from memory.record import MemoryRecord
 from memory.scope import record_id
@@ -153,4 +153,4 @@ async def _count_use(
 
 
 def _as_counted(record: MemoryRecord, uses: int, at: datetime) -> MemoryRecord:
-    return replace(record, use_count=uses, last_used_at=at)
+    return used(record, at, uses - record.use_count)
