@@ -10,7 +10,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
 from app.clock import Clock
-from app.errors import ConfigurationError
+from app.errors import ConfigurationError, StateError
 from app.state.checking import damage, ensure_sound, refuse_damaged_pages
 from app.state.engine import WRITES, Database
 from app.state.errors import StateDamagedError, mapped
@@ -96,6 +96,12 @@ def _opened(url: str) -> Engine:
             _readied(engine, file)
         except StateDamagedError as fault:
             raise fault if file is None else damage(file, str(fault)) from fault
+        except StateError:
+            if file is None or file.exists():
+                raise
+            raise ConfigurationError(
+                f"data_dir or state.url: {file} cannot be made; the bot's account must be able to write into its folder"
+            ) from None
         on_failure.pop_all()
     return engine
 

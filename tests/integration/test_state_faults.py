@@ -181,6 +181,7 @@ async def test_a_server_that_is_not_there_is_named_and_its_password_is_not(tmp_p
         ("mysql://u:SECRET@host/db", "mysql is not supported"),
         ("sqlite://", "names no file"),
         ("sqlite:///:memory:", "names no file"),
+        ("sqlite:////proc/state.db", "data_dir or state.url: /proc/state.db cannot be made; the bot's account"),
         ("sqlite:////dev/null/state.db", "data_dir or state.url: the folder /dev/null cannot be made"),
     ],
 )
