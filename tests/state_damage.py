@@ -2,7 +2,9 @@
 
 import sqlite3
 from contextlib import closing
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sqlalchemy import insert
 
@@ -23,6 +25,22 @@ def url_of(file: Path) -> str:
 
 def filled(file: Path) -> Path:
     """Sessions, what was said in them, and what was accepted; closed, everything in the one file."""
+    file.touch(0o600)
+    file.write_bytes(_filled())
+    return file
+
+
+@cache
+def _filled() -> bytes:
+    """Made once: to fill one takes longer than most tests of it do."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "state.db"
+        _fill(file)
+        assert [each.name for each in Path(folder).iterdir()] == [file.name]
+        return file.read_bytes()
+
+
+def _fill(file: Path) -> None:
     names = range(SESSIONS)
     with disposing(engine_of(url_of(file))) as engine:
         upgrade(engine)
@@ -32,7 +50,6 @@ def filled(file: Path) -> Path:
             connection.execute(insert(inbox), [message(f"e{name}", f"k{name}") for name in names])
             connection.execute(insert(posts), [{"inbox_id": name + 1, "position": "1"} for name in names])
             connection.execute(insert(transcript), [line(f"s{n % SESSIONS}", said(n)) for n in range(LINES)])
-    return file
 
 
 def session(session_id: str, session_key: str) -> dict[str, object]:

@@ -116,16 +116,22 @@ def count(connection: Connection) -> int:
     return connection.execute(text("SELECT count(*) FROM transcript")).scalar_one()
 
 
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("migrated") / "state.db"
+    with disposing(engine_of(url_of(file))) as engine:
+        upgrade(engine)
+    return file
+
+
 @pytest.mark.parametrize("name", INDEX_DAMAGE)
-def test_an_index_made_anew_is_the_one_the_migrations_make(tmp_path: Path, file: Path, name: str) -> None:
+def test_an_index_made_anew_is_the_one_the_migrations_make(file: Path, migrated: Path, name: str) -> None:
     INDEX_DAMAGE[name](file)
     with disposing(engine_of(url_of(file))) as engine:
         full_text.mend(engine.execution_options(**{WRITES: True}))
         with engine.begin() as connection:
             full_text.renew(connection)
-    with disposing(engine_of(url_of(tmp_path / "fresh.db"))) as engine:
-        upgrade(engine)
-    assert schema(file) == schema(tmp_path / "fresh.db")
+    assert schema(file) == schema(migrated)
 
 
 def schema(file: Path) -> set[tuple[str, str]]:
