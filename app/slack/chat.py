@@ -22,7 +22,7 @@ from app.slack.undo import notice_blocks
 INLINE_CHARS = 3_000
 """What is longer is tiresome to scroll past in a thread."""
 FIRST_LINE_CHARS = 300
-FILE_NAME = "answer.md"
+FILE_TITLE = "answer.md"
 FILE_NOT_SHARED = "file_not_shared"
 WHISPER_LOST = "whisper_lost"
 
@@ -134,7 +134,7 @@ class SlackChat:
 
     async def _attach(self, text: str) -> bool:
         try:
-            ts = await self._posting().attach(FILE_NAME, text, announcement(text))
+            ts = await self._posting().attach(FILE_TITLE, text, announcement(text))
         except (SlackRefusalError, SlackLostError) as fault:
             _log.warning(FILE_NOT_SHARED, reason=str(fault))
             return False

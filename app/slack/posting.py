@@ -1,9 +1,10 @@
 """The calls that put the bot's words where they belong, and the look-ups that settle what became of a lost one."""
 
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, cast
 
 from app.channel import Remains
@@ -15,6 +16,7 @@ NONCE_EVENT = "switchboard_reply"
 """Message metadata's event type. Its payload carries the nonce of a post, so that a lost post can be recognised, the
 turn the message belongs to, and whether the answer ends with it, so that a restart can tell what became of it."""
 
+FILE_PREFIX = "answer-"
 BEGUN_MOST = 1_000
 """More than are open at one time; one that has ended has a mark."""
 
@@ -98,7 +100,12 @@ class Posting:
         return ts
 
     def _turn_of(self, message: Mapping[str, Any]) -> str | None:
-        """Whose the message is, if that is known."""
+        """Whose the message is, if that is known; of a file that is another's, its name."""
+        for name in map(str, _names_of_files(message)):
+            if name == _file_name(self._thread.turn):
+                return self._thread.turn
+            if name.startswith(FILE_PREFIX):
+                return name
         return _payload(message).get("turn") or self._begun.turn_of(self._thread.channel, str(message.get("ts")))
 
     async def close(self, ts: str) -> None:
@@ -133,20 +140,20 @@ class Posting:
             wish["blocks"] = blocks
         await self._calls.call("chat.postEphemeral", wish)
 
-    async def attach(self, name: str, content: str, comment: str) -> str | None:
-        """Share ``content`` in the thread as the file ``name`` under ``comment`` (mrkdwn).
+    async def attach(self, title: str, content: str, comment: str) -> str | None:
+        """Share ``content`` in the thread as the file ``title`` under ``comment`` (mrkdwn).
 
         The ts of the message that shows it, if it is there by now. Raises ``SlackRefusalError``, or ``SlackLostError``
         when it may or may not be there.
         """
-        body = content.encode()
+        body, name = content.encode(), _file_name(self._thread.turn)
         announced = await self._calls.call(
             "files.getUploadURLExternal", {"filename": name, "length": str(len(body))}, as_query=True
         )
         await self._calls.upload(str(announced["upload_url"]), body)
         file_id = str(announced["file_id"])
         wish = {
-            "files": [{"id": file_id, "title": name}],
+            "files": [{"id": file_id, "title": title}],
             "channel_id": self._thread.channel,
             "thread_ts": self._thread.root_ts,
             "initial_comment": comment,
@@ -178,7 +185,7 @@ class Posting:
         return message.get("user") == self._bot_user and is_later and ts not in self._known
 
     def _is_of_this_turn(self, message: Mapping[str, Any], foreign: Collection[str]) -> bool:
-        """A stream carries no mark until it ends, a file never: one that is nobody else's must be this turn's.
+        """A stream carries no mark until it ends, a file its name: one that is nobody else's must be this turn's.
 
         At the top of a channel nothing streams, and what is there without a mark may be anything.
         """
@@ -189,7 +196,7 @@ class Posting:
         return may_be and str(message.get("ts")) not in foreign
 
     def _is_end(self, message: Mapping[str, Any]) -> bool:
-        """A file is one message and cannot be marked."""
+        """A file is one message, and its answer's only one."""
         return bool(_payload(message).get("is_last")) or bool(message.get("files"))
 
     def _metadata(self, *, is_last: bool, nonce: str | None = None) -> dict[str, object]:
@@ -223,7 +230,20 @@ class Posting:
 
 
 def _holds(message: Mapping[str, Any], file_id: str) -> bool:
-    return any(file.get("id") == file_id for file in cast("list[Mapping[str, Any]]", message.get("files") or []))
+    return any(file.get("id") == file_id for file in _files(message))
+
+
+def _names_of_files(message: Mapping[str, Any]) -> Iterator[object]:
+    return (file.get("name") for file in _files(message))
+
+
+def _files(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return cast("Sequence[Mapping[str, Any]]", message.get("files") or ())
+
+
+def _file_name(turn: str) -> str:
+    """Of the one file that a turn makes: a file cannot be marked otherwise."""
+    return f"{FILE_PREFIX}{sha256(turn.encode()).hexdigest()[:12]}.md"
 
 
 def _nonce(message: Mapping[str, Any]) -> str | None:

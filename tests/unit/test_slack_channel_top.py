@@ -110,6 +110,32 @@ async def test_a_stream_that_this_process_has_begun_is_left_of_the_turn_that_it_
     assert await Posting(channel, another, ME, begun).remains(frozenset()) == Remains(("5.3",))
 
 
+class Uploading(SlackCalls):
+    """Takes a file and says which name it was given."""
+
+    def __init__(self) -> None:
+        super().__init__(web_client(None, api_url="http://127.0.0.1:1/", token=None))
+        self.name = ""
+
+    async def call(self, method: str, arguments: Mapping[str, object], *, as_query: bool = False) -> Mapping[str, Any]:
+        self.name = str(arguments.get("filename") or self.name)
+        return {"upload_url": "", "file_id": "F1", "messages": []}
+
+    async def upload(self, url: str, content: bytes) -> None:
+        """It is there."""
+
+
+@pytest.mark.parametrize("where", [TOP, THREAD])
+async def test_a_file_is_the_end_of_the_answer_that_it_was_made_for_and_of_no_other(where: Thread) -> None:
+    """Whether or not it could be noted down: Slack may show it later than it is asked for it."""
+    mine, another = replace(where, turn="Ev1"), replace(where, turn="Ev1+")
+    uploading = Uploading()
+    assert await Posting(uploading, another, ME).attach("answer.md", "content", "comment") is None
+    channel = Channel([said("5.3", ME, files=[{"id": "F1", "name": uploading.name}])])
+    assert await Posting(channel, mine, ME).remains(frozenset()) == Remains()
+    assert await Posting(channel, another, ME).remains(frozenset()) == Remains(("5.3",), is_whole=True)
+
+
 async def test_what_is_too_much_to_read_is_not_taken_for_read() -> None:
     lines = [said(f"{number}.5", "U2") for number in range(6, 8 + EVERYTHING_PAGES * PAGE_MESSAGES)]
     with pytest.raises(SlackLostError):
