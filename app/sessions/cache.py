@@ -5,6 +5,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 
 from app.clock import Clock
 from app.sessions.entry import SessionId, SessionKey
@@ -141,8 +142,9 @@ class ConversationCache:
         """Never at the cost of the newest, which is about to be used."""
         excess = len(self._live) - self._max_size
         if excess > 0:
-            older = list(self._live.items())[:-1]
-            self.let_go([key for key, live in older if self._may_go(key, live)][:excess])
+            newest = next(reversed(self._live))
+            may_go = (key for key, live in self._live.items() if key != newest and self._may_go(key, live))
+            self.let_go(list(islice(may_go, excess)))
 
 
 def size_of(messages: Iterable[TranscriptMessage]) -> int:
