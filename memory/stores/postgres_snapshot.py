@@ -18,7 +18,7 @@ from memory.scope import record_id
 from memory.store import Vector
 from memory.stores.postgres_rows import COLUMNS, RECORDS, Row, record_of, require_terms
 from memory.stores.postgres_server import Connection
-from memory.stores.vectors import VectorTable
+from memory.stores.vectors import VectorTable, keep_table
 
 _SCOPE: LiteralString = "scopes.id, scopes.epoch, scopes.version, scopes.is_indexed, scopes.terms_version"
 CHANGED: LiteralString = f"""SELECT {_SCOPE}, found.* FROM scopes LEFT JOIN LATERAL (
@@ -110,8 +110,8 @@ async def fetch_table(connection: Connection, scope_key: str, snapshot: Snapshot
     )
     found = [(record_id(scope_key, sequence), data) for sequence, data in await cursor.fetchall()]
     table = await asyncio.to_thread(VectorTable, found)
-    snapshot.tables[vector.model, len(vector.values)] = table
-    snapshot.vectors += len(found)
+    keep_table(snapshot.tables, (vector.model, len(vector.values)), table)
+    snapshot.vectors = sum(map(len, snapshot.tables.values()))
     return table
 
 

@@ -14,7 +14,7 @@ from memory.stores.sqlite_files import ScopeFile
 from memory.stores.sqlite_rows import match_of, record_of
 from memory.stores.sqlite_schema import transaction
 from memory.stores.sqlite_snapshot import Snapshot, data_version, load, vector_table
-from memory.stores.vectors import VectorTable
+from memory.stores.vectors import VectorTable, keep_table
 from memory.text import query_terms, tokenize
 
 
@@ -125,7 +125,7 @@ def _similarity(
 ) -> dict[str, float]:
     space = (vector.model, len(vector.values))
     if space not in tables:
-        tables[space] = vector_table(connection, scope_key, vector)
+        keep_table(tables, space, vector_table(connection, scope_key, vector))
     return tables[space].similarity(vector.values)
 
 

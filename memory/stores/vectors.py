@@ -8,6 +8,9 @@ from types import ModuleType
 
 from memory.fusion import FEW_VECTORS
 
+MOST_TABLES = 4
+"""Of one scope that stay in memory: its records have vectors of one model, and a question may name any."""
+
 
 def packed(values: Sequence[float]) -> bytes:
     """``values`` as 32-bit floats in the machine's order. Raises ``ValueError`` for none and for what is no number."""
@@ -58,6 +61,9 @@ class VectorTable:
         self._rows = [_without(self._common, row) for row in rows]
         self._matrix = None if self._numpy is None else self._numpy.array(self._rows, dtype="float32")
 
+    def __len__(self) -> int:
+        return len(self._ids)
+
     def similarity(self, query: Sequence[float]) -> dict[str, float]:
         """Cosine of what sets ``query`` and each record apart.
 
@@ -73,6 +79,13 @@ class VectorTable:
             record_id: sum(ours * theirs for ours, theirs in zip(row, own, strict=True))
             for record_id, row in zip(self._ids, self._rows, strict=True)
         }
+
+
+def keep_table(tables: dict[tuple[str, int], VectorTable], space: tuple[str, int], table: VectorTable) -> None:
+    """``tables`` by model and dimension; the one that was made longest ago makes room."""
+    if len(tables) >= MOST_TABLES:
+        del tables[next(iter(tables))]
+    tables[space] = table
 
 
 def _without(common: Sequence[float], unit: Sequence[float]) -> "array[float]":

@@ -11,6 +11,7 @@ from memory.store import Query, StoreUnavailableError, Vector
 from memory.stores.postgres import open_postgres
 from memory.stores.postgres_schema import MIGRATIONS
 from memory.stores.postgres_server import Bounds
+from memory.stores.vectors import MOST_TABLES
 from memory.text import TERMS_VERSION
 from tests.memory_databases import MEMORY_DATABASES
 from tests.memory_postgres import opened, sql
@@ -155,6 +156,20 @@ async def test_what_two_processes_use_is_counted_together(url: str, clock: Stopp
             assert [each.use_count for each in await found(ours, ORG, "deploys")] == [uses]
             assert [each.use_count for each in await found(theirs, ORG, "deploys")] == [uses + 1]
         assert [each.use_count for each in await kept(ours)] == [6]
+
+
+async def test_questions_that_name_model_after_model_fill_no_memory(url: str, clock: StoppedClock) -> None:
+    """A client may name any."""
+    async with opened(url, clock) as store:
+        await store.write(ORG, [fact("one"), fact("two")])
+        await store.keep_vectors(ORG, MODEL, {"mem:org:acme:0": (0.0, 1.0), "mem:org:acme:1": (1.0, 0.0)})
+        for number in range(3 * MOST_TABLES):
+            await store.retrieve(ORG, Query("one", 8, Vector(MODEL, (1.0, 0.0))))
+            await store.retrieve(ORG, Query("one", 8, Vector(f"test/{number}", (1.0, 0.0))))
+            with store.scopes.at(ORG) as scope:
+                assert scope.snapshot is not None
+                assert len(scope.snapshot.tables) <= MOST_TABLES
+                assert scope.weight <= 1 + 2 + 2
 
 
 async def test_vectors_of_another_process_are_compared_at_once(url: str, clock: StoppedClock) -> None:

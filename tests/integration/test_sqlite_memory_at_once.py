@@ -19,6 +19,7 @@ from memory.stores.sqlite_files import Lane, in_lane
 from memory.stores.sqlite_finding import retrieve, retrieve_at_once
 from memory.stores.sqlite_handles import Bounds
 from memory.stores.sqlite_snapshot import data_version
+from memory.stores.vectors import MOST_TABLES
 from tests.fakes import until
 from tests.memory_records import EPOCH, ORG, USER, StoppedClock, fact, found, sql, texts
 
@@ -69,6 +70,15 @@ async def test_what_is_not_in_memory_waits_for_a_thread(store: SqliteStore, scop
         done, _ = await asyncio.wait([asking], timeout=0)
         assert not done
     assert len((await asking).hits) == (1 if scope_key == ORG else 0)
+
+
+async def test_questions_that_name_model_after_model_fill_no_memory(store: SqliteStore) -> None:
+    """A client may name any."""
+    for number in range(3 * MOST_TABLES):
+        await store.retrieve(ORG, Query("deploys", 8, Vector(f"test/{number}", (1.0, 0.0))))
+        snapshot = store.handles.files[ORG].snapshot
+        assert snapshot is not None
+        assert len(snapshot.tables) <= MOST_TABLES
 
 
 async def test_searches_wait_for_the_one_who_reads_and_lose_no_count(store: SqliteStore) -> None:
