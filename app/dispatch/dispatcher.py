@@ -46,7 +46,8 @@ Completing = Callable[[IncomingMessage], Awaitable[IncomingMessage]]
 
 LOOK_AGAIN_S = 30.0
 LOOKED_AT_FOR = timedelta(minutes=10)
-"""How long a reply waits for its thread to be readable; where it never is, every reply of every thread waits."""
+UNREAD_MOST = 100
+"""How long a reply waits for its thread to be readable, and how many do: where none is, every reply comes here."""
 AGAIN_S = 30.0
 """After a line was full, or was cleared of what waited in it."""
 
@@ -177,12 +178,14 @@ class Dispatcher:
     async def _unread(self, work: Work, fault: ChannelUnavailableError) -> str:
         """Most unmentioned replies are not for the bot, so nobody is told; one that is gets its answer later."""
         accepted, chat = work.accepted, work.chat
+        age = self._ports.clock.now() - accepted.accepted_at
         _log.warning(THREAD_UNREADABLE, reference=work.message.reference, reason=str(fault))
-        if self._ports.clock.now() - accepted.accepted_at > LOOKED_AT_FOR:
+        if age > LOOKED_AT_FOR or len(self.redelivery) >= UNREAD_MOST:
             await self.outbox.end(accepted, NOT_MEANT)
             return NOT_MEANT
         again = partial(self.surviving, accepted, chat, lambda: self.handle(accepted, chat))
-        self.redelivery.after(LOOK_AGAIN_S, again)
+        # Ever more rarely: where threads cannot be read because too much is read, this must not add to it.
+        self.redelivery.after(max(LOOK_AGAIN_S, 4 * age.total_seconds()), again)
         return UNREAD
 
     async def _answer(self, work: Work, ticket: Ticket[Work] | None) -> tuple[Outcome, float]:

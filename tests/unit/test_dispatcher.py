@@ -147,7 +147,16 @@ async def test_an_unmentioned_reply_whose_thread_stays_unreadable_stays_unanswer
     await until(lambda: house.journal.outcomes == {1: "not_meant"})
     rounds.cancel()
     assert (house.chat.said, house.chat.answer.written) == ([], "")
-    assert len(house.clock.slept) < 30
+    assert house.clock.slept == [LOOK_AGAIN_S, 4 * LOOK_AGAIN_S, 20 * LOOK_AGAIN_S]
+
+
+async def test_replies_that_cannot_be_judged_are_not_kept_beyond_a_number() -> None:
+    """Reading all of them again would leave Slack no time for anything else."""
+    house = House()
+    house.chat.unreadable = ChannelUnavailableError("conversations.replies: ratelimited")
+    said = [message(root=f"{n}.0", position=f"{n}.1", event=f"E{n}", address=Address.FOLLOW_UP) for n in range(102)]
+    outcomes = [await house.handle(each) for each in said]
+    assert outcomes == [*["unread"] * 100, "not_meant", "not_meant"]
 
 
 async def test_a_mention_in_an_unreadable_thread_is_told_so() -> None:
