@@ -20,6 +20,8 @@ _PIECE = re.compile(r"""(?P<gap>\s+)|"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P
 _JOINED_DASHES = re.compile(r"[\u2013\u2014](?=[a-z])")
 """What phones make of ``--``."""
 _LINK = re.compile(r"<(https?://[^<>|\s]+)(?:\|[^<>]*)?>")
+_SPAN = re.compile(r"""(?<!\S)`([^\s`"']{1,300}+)`(?!\S)""")
+"""A word as answers show it, and as people give it back."""
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 _NEGATIVE = re.compile(r"-[0-9]+(?:\.[0-9]+)?")
 _KEY = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -96,7 +98,7 @@ def tokens_of(command: Command, tail: str) -> list[str]:
     whole of it are taken off, so that it can be written as in a shell, or be empty.
     """
     if not command.takes_raw:
-        return tokenize(without_links(tail))
+        return tokenize(_SPAN.sub(r"\1", without_links(tail)))
     _check_length(len(tail))
     options, text = _leading_options(command, tail)
     raw = text.strip()

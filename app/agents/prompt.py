@@ -82,7 +82,7 @@ def _unread(files: int) -> str:
     if files == 0:
         return ""
     what = "A file" if files == 1 else f"{files} files"
-    return f"[{what} came with this message. You cannot read files: where it matters, say so and ask for the text.]"
+    return f"[{what} came with this message. You cannot read files; where it matters, say so and ask for the text.]"
 
 
 def _merged(turns: Iterable[Turn]) -> Iterable[Turn]:

@@ -35,6 +35,12 @@ async def test_an_own_record_is_forgotten_for_good(house: House) -> None:
     ]
 
 
+async def test_an_id_may_be_given_back_as_the_list_shows_it(house: House) -> None:
+    assert f"`mem:{OWN}:0`" in (await house.say("memory list me")).text
+    assert (await house.say(f"memory forget `mem:{OWN}:0`")).is_ok
+    assert not await house.store.list(OWN, 5)
+
+
 @pytest.mark.parametrize("key", [ORG, ROOM, REPO])
 async def test_shared_records_are_for_admins_to_forget(house: House, key: str) -> None:
     """Criterion: org, repository and channel are admin-gated: refused with the reason, then allowed."""

@@ -117,6 +117,7 @@ def test_many_memories_are_counted_rather_than_repeated() -> None:
         ("no name here", "", "no name here"),
         ("Bob: first\n\n  Ann: not Ann's", "Bob", "first\n\n  Ann: not Ann's"),
         ("(without a question: help)", "", "(without a question: help)"),
+        ("what is it?\n\n[A note: more]", "", "what is it?\n\n[A note: more]"),
     ],
 )
 def test_the_last_speaker_is_the_one_who_asks(turn: str, name: str, text: str) -> None:

@@ -21,7 +21,7 @@ WORDS_PER_PARAGRAPH = 90
 MAX_MEMORIES = 8
 MAX_QUOTE_CHARS = 280
 
-SPEAKER = re.compile(r"(?:\A|\n\n)(?P<name>[^\s:<>`|(][^\n:<>`|]{0,59}): (?=\S)")
+SPEAKER = re.compile(r"(?:\A|\n\n)(?P<name>[^\s:<>`|(\[][^\n:<>`|]{0,59}): (?=\S)")
 SOURCE = re.compile(r" \(source: [^()]*\)$")
 WORD_COUNT = re.compile(r"\b(\d[\d.,]*)[ -]words?\b", re.IGNORECASE)
 SENTENCES = (
