@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 
 import structlog
 
 from app.access.actor import caller_of
-from app.channel import Address, Chat, IncomingMessage, ThreadKey
+from app.channel import Chat, IncomingMessage, ThreadKey
 from app.dispatch import wording
 from app.dispatch.arrivals import Arrivals
 from app.dispatch.directives import Refused as NotUnderstood
@@ -17,6 +16,7 @@ from app.dispatch.directives import directives
 from app.dispatch.entrance import Entrance
 from app.dispatch.fitting import Fitting
 from app.dispatch.journal import Accepted, Promise
+from app.dispatch.judging import Judging
 from app.dispatch.outbox import Outbox
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.redelivery import Redelivery
@@ -31,7 +31,6 @@ from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket
 from commands.registry import Recognised
 from commands.spec import Followup
 
-THREAD_UNREADABLE = "thread_unreadable"
 NOT_MEANT = "not_meant"
 UNREAD = "unread"
 DISMISSED = "dismissed"
@@ -44,10 +43,6 @@ FOLLOWING = "+"
 Completing = Callable[[IncomingMessage], Awaitable[IncomingMessage]]
 """With what its event did not say."""
 
-LOOK_AGAIN_S = 30.0
-LOOKED_AT_FOR = timedelta(minutes=10)
-UNREAD_MOST = 100
-"""How long a reply waits for its thread to be readable, and how many do: where none is, every reply comes here."""
 AGAIN_S = 30.0
 """After a line was full, or was cleared of what waited in it."""
 
@@ -62,6 +57,7 @@ class Dispatcher:
         self._arrivals = Arrivals()
         self.lines = ports.lines
         self.redelivery = Redelivery(ports.clock, ports.spawn)
+        self.judging = Judging(self._entrance, self.redelivery, ports.clock)
         self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn, ports.clock, self._in_place)
         self._turns = Turns(ports, limits, self._entrance, self.outbox, fitting)
 
@@ -104,9 +100,12 @@ class Dispatcher:
                 accepted = replace(accepted, message=await completed(accepted.message))
             work = Work(accepted, chat)
             try:
-                is_meant = await self.is_meant(work)
+                is_meant = await self.judging.is_meant(work)
             except ChannelUnavailableError as fault:
-                return await self._unread(work, fault)
+                again = partial(self.surviving, accepted, chat, partial(self.handle, accepted, chat))
+                if self.judging.look_later(work, fault, again):
+                    return UNREAD
+                is_meant = False
         if not is_meant:
             await self.outbox.end(accepted, NOT_MEANT)
             return NOT_MEANT
@@ -164,29 +163,6 @@ class Dispatcher:
                 return STOPPED
             finally:
                 self.lines.leave(ticket)
-
-    async def is_meant(self, work: Work) -> bool:
-        """Whether the bot is spoken to; an unmentioned reply speaks to it where it takes part in the thread.
-
-        Raises ``ChannelUnavailableError``.
-        """
-        if work.message.address is not Address.FOLLOW_UP:
-            return True
-        async with self._entrance:
-            return await work.chat.takes_part()
-
-    async def _unread(self, work: Work, fault: ChannelUnavailableError) -> str:
-        """Most unmentioned replies are not for the bot, so nobody is told; one that is gets its answer later."""
-        accepted, chat = work.accepted, work.chat
-        age = self._ports.clock.now() - accepted.accepted_at
-        _log.warning(THREAD_UNREADABLE, reference=work.message.reference, reason=str(fault))
-        if age > LOOKED_AT_FOR or len(self.redelivery) >= UNREAD_MOST:
-            await self.outbox.end(accepted, NOT_MEANT)
-            return NOT_MEANT
-        again = partial(self.surviving, accepted, chat, lambda: self.handle(accepted, chat))
-        # Ever more rarely: where threads cannot be read because too much is read, this must not add to it.
-        self.redelivery.after(max(LOOK_AGAIN_S, 4 * age.total_seconds()), again)
-        return UNREAD
 
     async def _answer(self, work: Work, ticket: Ticket[Work] | None) -> tuple[Outcome, float]:
         """The outcome, and how long the message stood in line."""

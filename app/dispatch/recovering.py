@@ -10,8 +10,9 @@ from app.background import unforeseen_in
 from app.channel import Chat, IncomingMessage
 from app.clock import Clock
 from app.dispatch import wording
-from app.dispatch.dispatcher import LOOK_AGAIN_S, NOT_MEANT, Dispatcher
+from app.dispatch.dispatcher import NOT_MEANT, Dispatcher
 from app.dispatch.journal import Accepted, Journal, Unfinished
+from app.dispatch.judging import LOOK_AGAIN_S
 from app.dispatch.outbox import ABANDONED
 from app.dispatch.work import Work
 from app.errors import ChannelUnavailableError, StateError
@@ -149,7 +150,7 @@ class Recovering:
         """With what is visible of it, as far as that could be read; ``None`` when nothing is left to do."""
         work, accepted = case.work, case.found.accepted
         try:
-            if case.found.begins == 0 and not await self._dispatcher.is_meant(work):
+            if case.found.begins == 0 and not await self._dispatcher.judging.is_meant(work):
                 await self._dispatcher.outbox.end(accepted, NOT_MEANT)
                 return None
             left = await work.chat.remains(await self._journal.foreign(accepted))

@@ -13,7 +13,7 @@ from app.agents.definitions import GENERAL_PROMPT
 from app.agents.providers.base import Completed, StopReason, Turn, Usage
 from app.channel import Address, IncomingFile, ThreadMessage
 from app.dispatch import wording
-from app.dispatch.dispatcher import LOOK_AGAIN_S
+from app.dispatch.judging import LOOK_AGAIN_S
 from app.errors import (
     ChannelUnavailableError,
     ConfigurationError,
