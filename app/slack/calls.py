@@ -1,5 +1,6 @@
 """Slack's Web API as the bot calls it: one place for deadlines, retries and the meaning of failures."""
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -133,10 +134,14 @@ def open_session(timeout_s: float) -> aiohttp.ClientSession:
 
 def web_client(session: aiohttp.ClientSession | None, *, api_url: str, token: str | None) -> AsyncWebClient:
     """The SDK's client with our retry rules; ``session`` ``None`` makes a connection for every call."""
+    # A logger without a level of its own has the SDK write every call out in detail, whether anybody reads it or not.
+    logger = logging.getLogger("slack_sdk")
+    logger.setLevel(logging.WARNING)
     client = AsyncWebClient(
         token=token,
         base_url=api_url,
         session=session,
+        logger=logger,
         retry_handlers=[RepeatReadsHandler(max_retry_count=2), WaitOutReadsHandler(max_retry_count=2)],
     )
     if is_loopback(api_url):

@@ -1,6 +1,7 @@
 """Names, status, posting and identity over a Web API that answers as scripted."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -170,6 +171,11 @@ async def test_only_reads_wait_out_a_rate_limit_by_themselves(method: str, *, ag
     limited = HttpResponse(status_code=429, headers={"Retry-After": ["1"]})
     handler = WaitOutReadsHandler(max_retry_count=2)
     assert again == await handler.can_retry_async(state=RetryState(), request=request(method), response=limited)
+
+
+def test_no_call_is_written_out_in_detail() -> None:
+    client: Any = web_client(None, api_url="http://127.0.0.1:1/", token=None)
+    assert client.logger.level > logging.DEBUG
 
 
 def test_the_small_readings_of_an_address() -> None:
