@@ -26,8 +26,9 @@ STREAM_FLUSH_S = 0.7
 """Keeps one stream inside chat.appendStream's 100 calls a minute."""
 EDIT_FLUSH_S = 1.5
 """chat.update allows about 50 calls a minute for the whole workspace."""
-HOLD_S = 0.7
-"""How long an answer that is complete waits for its end at most, before it begins to stream all the same."""
+HOLD_S = 3.0
+"""How long an answer that is complete waits for its end at most, before it begins to stream all the same. Long enough
+for a burst, in which every call that can be saved is missed most; only records that are locked take longer."""
 UNCERTAIN_LIMIT = 4
 """Lost calls in a row before the platform counts as unreachable."""
 _LONG_AGO = float("-inf")
