@@ -3,14 +3,16 @@
 A store finds the rows these functions ask about and applies what they answer, in one transaction.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.record import ID_CHARS, KEYWORD_CHARS, KEYWORDS, TEXT_CHARS, MemoryCandidate, MemoryRecord, Status
-from memory.scope import parse_record_id, record_id
+from memory.scope import record_id
 from memory.text import record_terms, storable, tokenize
 
+_SEQUENCE = re.compile(r"0|[1-9][0-9]{0,17}")
 FIRST_SEQUENCE = 0
 """The number of a scope's first record (specification, section 18)."""
 DEFAULT_SCOPE_CAP = 500
@@ -138,8 +140,9 @@ def put_back(scope_key: str, record: MemoryRecord) -> MemoryRecord:
     Raises ``ValueError`` for one of another scope, for what is no record id, beyond the caps, and for a text that no
     store has: each puts ``storable`` ones in their place.
     """
-    named = parse_record_id(record.id)
-    if record.scope_key != scope_key or named is None or named[0] != scope_key:
+    before_number = record_id(scope_key, 0)[:-1]
+    is_own = record.scope_key == scope_key and record.id.startswith(before_number)
+    if not is_own or not _SEQUENCE.fullmatch(record.id[len(before_number) :]):
         raise ValueError("a record can only be put back into its own scope")
     checked(
         MemoryCandidate(

@@ -260,6 +260,15 @@ async def test_a_record_of_another_scope_or_beyond_the_caps_is_refused_with_all(
     assert list(await store.scope_keys(10)) == []
 
 
+@pytest.mark.parametrize("key", ["team-42", "x", "a:b:7", "mem:org:acme:1"])
+async def test_whatever_the_name_of_a_scope_what_is_written_to_it_can_be_put_back(store: VectorStore, key: str) -> None:
+    """Section 16: a memory service takes any visible text."""
+    await store.write(key, [fact("one"), fact("two")])
+    records = [replace(each, use_count=3) for each in await store.records(key, 9)]
+    assert await store.restore(key, records) == 2
+    assert [each.use_count for each in await store.records(key, 9)] == [3, 3]
+
+
 async def test_what_there_is_can_be_counted(store: VectorStore) -> None:
     await retire_in_every_way(store)
     await store.write(USER, [fact("mine"), fact("mine too")])
