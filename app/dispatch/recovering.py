@@ -26,6 +26,7 @@ MESSAGE_ABANDONED = "message_abandoned"
 
 LOOKS = 20
 """After so many in vain, nobody stands behind a message any more that cannot be looked at."""
+START_S = 10.0
 LOOKS_AT_ONCE = 8
 """Slack gives few readings a minute."""
 LOOP_PAUSE_S = 300.0
@@ -52,8 +53,16 @@ class Recovering:
     """Session lifecycle, section 7."""
 
     def __init__(
-        self, journal: Journal, dispatcher: Dispatcher, reopen: Reopen, clock: Clock, *, freshness_s: float
+        self,
+        journal: Journal,
+        dispatcher: Dispatcher,
+        reopen: Reopen,
+        clock: Clock,
+        *,
+        freshness_s: float,
+        patience_s: float = START_S,
     ) -> None:
+        self._patience_s = patience_s
         self._journal = journal
         self._dispatcher = dispatcher
         self._reopen = reopen
@@ -73,11 +82,19 @@ class Recovering:
         cases = [await self._surely(found.accepted, lambda found=found: self._case(found)) for found in unfinished]
         if is_looping(boot.recent_at):
             cases = self._postponed(cases)
-        looked_at = await asyncio.gather(*(self._looked(case) for case in cases if case is not None))
+        looked_at = await asyncio.gather(*(self._looked_soon(case) for case in cases if case is not None))
         left = [case for case in looked_at if case is not None]
         for case in left:
             spawn(self._carry_out(case) if case.is_looked_at else self._stand(case), name="recovered_turn")
         return sum(case.is_looked_at for case in left)
+
+    async def _looked_soon(self, case: _Case) -> _Case | None:
+        """The start waits for no more: what is looked at later keeps its place in line."""
+        try:
+            async with asyncio.timeout(self._patience_s):
+                return await self._looked(case)
+        except TimeoutError:
+            return case
 
     async def _looked(self, case: _Case) -> _Case | None:
         async with self._looking:

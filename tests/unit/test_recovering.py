@@ -1,7 +1,7 @@
 """A start over what an earlier process left, with fakes at every port (session lifecycle, section 7)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 
 import pytest
@@ -11,7 +11,7 @@ from app.background import Background
 from app.channel import Address, Chat, IncomingMessage, Remains
 from app.dispatch import wording
 from app.dispatch.journal import Accepted, Boot, Promise, Unfinished
-from app.dispatch.recovering import LOOK_AGAIN_S, LOOKS, LOOP_PAUSE_S, RECOVERY_FAILED, Recovering
+from app.dispatch.recovering import LOOK_AGAIN_S, LOOKS, LOOP_PAUSE_S, RECOVERY_FAILED, START_S, Recovering
 from app.errors import ChannelUnavailableError, StateError, SwitchboardError
 from app.sessions.restart import GivenUp
 from tests.dispatch_house import House
@@ -26,6 +26,7 @@ class Restart:
         self.background = Background()
         self.chats: dict[str, FakeChat] = {}
         self.is_reachable = is_reachable
+        self.patience_s = START_S
 
     def reopen(self, said: IncomingMessage, address: str) -> Chat | None:
         assert address == "here"
@@ -48,9 +49,8 @@ class Restart:
 
     async def run(self, *left_over: Unfinished) -> int:
         self.house.journal.left_over = left_over
-        recovering = Recovering(
-            self.house.journal, self.house.dispatcher, self.reopen, self.house.clock, freshness_s=3600.0
-        )
+        journal, dispatcher, clock = self.house.journal, self.house.dispatcher, self.house.clock
+        recovering = Recovering(journal, dispatcher, self.reopen, clock, freshness_s=3600.0, patience_s=self.patience_s)
         count = await recovering.run(self.background.spawn)
         await until(lambda: len(self.background) == 0)
         return count
@@ -186,6 +186,23 @@ async def test_what_arrives_meanwhile_stands_behind_a_message_that_could_not_be_
     calls = restart.house.provider.requests
     assert [call.messages[-1].text.removeprefix("Alice: ") for call in calls] == asked
     assert restart.house.dispatcher.conversations == 0
+
+
+async def test_a_start_waits_only_a_moment_for_what_takes_long_to_look_at() -> None:
+    class Slow(FakeChat):
+        async def remains(self, foreign: Collection[str]) -> Remains:
+            await is_read.wait()
+            return Remains()
+
+    restart, is_read = Restart(["whole"], ["and more"]), asyncio.Event()
+    restart.patience_s = 0.01
+    restart.chats["1.1"] = Slow()
+    arriving = await beside(restart, await restart.left(message("earlier", root="1.0", position="1.1", event="Ev1")))
+    is_read.set()
+    rounds = asyncio.create_task(restart.house.dispatcher.redelivery.run())
+    assert await arriving == "ran"
+    rounds.cancel()
+    assert list(restart.house.journal.outcomes) == [1, 2]
 
 
 async def test_nobody_stands_for_ever_behind_a_message_that_cannot_be_looked_at() -> None:
