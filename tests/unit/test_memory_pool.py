@@ -88,6 +88,7 @@ def test_a_query_of_few_words_leaves_every_match_a_candidate() -> None:
     """Section 17."""
     words = [f"heron{chr(ord('a') + number)}" for number in range(MATCH_TOKENS)]
     assert Pool([record("deploy", 0)]).chosen_by(" ".join(words)) is None
+    assert Pool([record("deploy", 0)]).chosen_by("デプロイは金曜日に禁止") is None
     assert Pool([record("ox", 0)]).chosen_by(" ".join([*words, "ox"])) is not None
 
 
