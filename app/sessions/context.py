@@ -98,7 +98,8 @@ def _lines(context: SessionContext, voice: _Voice) -> Iterator[str]:
         yield f"- Topic: {quoted(source.chat_topic)}"
     if context.shared_multi_user_session:
         where = "thread" if source.thread_id else "session"
-        yield f"- People: several may write in this {where}; each message begins with its sender's name and goes on indented."
+        told = "each message begins with its sender's name and goes on indented"
+        yield f"- People: several may take part in this {where}; {told}."
     elif source.participant or source.user_name:
         yield f"- Person: {voice.user(source)}"
     if context.connected_platforms:

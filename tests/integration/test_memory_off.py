@@ -74,7 +74,8 @@ async def sent_without_memory(kind: str, thread_ts: str) -> bytes:
         "- Platform: slack\n"
         f'- Place: channel "general" ({GENERAL}), thread {thread_ts}\n'
         '- Topic: "Company-wide announcements"\n'
-        "- People: several may write in this thread; each message begins with its sender's name and goes on indented.\n"
+        "- People: several may take part in this thread; each message begins with its sender's name "
+        "and goes on indented.\n"
         "- Connected platforms: slack"
     )
     request = ModelRequest(

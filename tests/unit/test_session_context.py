@@ -52,7 +52,10 @@ def test_a_shared_thread_names_nobody() -> None:
         "- Platform: slack",
         '- Place: channel "general" (C1), thread 1712.55',
         '- Topic: "Releases"',
-        "- People: several may write in this thread; each message begins with its sender's name and goes on indented.",
+        (
+            "- People: several may take part in this thread; each message begins with its sender's name "
+            "and goes on indented."
+        ),
         "- Connected platforms: http, slack",
     ]
     assert "in this session" in block(replace(ROOM, thread_id=None), shared=True)
