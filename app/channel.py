@@ -52,6 +52,15 @@ class IncomingFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message stands on its platform, and nothing else does."""
+
+    workspace_id: WorkspaceId
+    channel_id: ChannelId
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
 class IncomingMessage:
     """One message from a person, normalised at the edge."""
 
@@ -76,6 +85,10 @@ class IncomingMessage:
     """Which turn of the message this is: empty for itself, else what its command asked to be run after it."""
     brings_history: bool = False
     """True for a program's message that comes with what was said before, so that nothing is kept for it here."""
+
+    @property
+    def place(self) -> Place:
+        return Place(self.workspace_id, self.channel_id, self.position)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from app.channel import (
     EventId,
     IncomingFile,
     IncomingMessage,
+    Place,
     Reference,
     Remains,
     ThreadKey,
@@ -29,7 +30,7 @@ from app.channel import (
     WorkspaceId,
 )
 from app.clock import Clock
-from app.dispatch.journal import Accepted, Boot, MessageId, TurnRecord, Unfinished
+from app.dispatch.journal import Accepted, Boot, MessageId, TurnRecord, Unfinished, Waiting
 from app.dispatch.keying import Keying
 from app.dispatch.ports import Ports, Reflection
 from app.dispatch.provision import Budgets, Provision, Setting
@@ -236,7 +237,9 @@ class FakeJournal:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._names: set[str] = set()
-        self._accepted = 0
+        self._accepted: list[Accepted] = []
+        self.begun: set[int] = set()
+        self.reworded: dict[int, str] = {}
         self.outcomes: dict[int, str] = {}
         self.promised: dict[int, str] = {}
         self.records: list[TurnRecord] = []
@@ -257,17 +260,40 @@ class FakeJournal:
         if names & self._names:
             return None
         self._names |= names
-        self._accepted += 1
-        return Accepted(MessageId(self._accepted), message, key, self._clock.now(), address)
+        accepted = Accepted(MessageId(len(self._accepted) + 1), message, key, self._clock.now(), address)
+        self._accepted.append(accepted)
+        return accepted
+
+    async def withdraw(self, place: Place, parts: Collection[str]) -> Sequence[Waiting]:
+        self._check()
+        gone = [self._waiting(place, part) for part in parts]
+        self.outcomes |= {each.id: "withdrawn" for each in gone if each is not None}
+        return [each for each in gone if each is not None]
+
+    async def reword(self, place: Place, text: str) -> Waiting | None:
+        self._check()
+        waiting = self._waiting(place)
+        if waiting is not None:
+            self.reworded[waiting.id] = text
+        return waiting
+
+    def _waiting(self, place: Place, part: str = "") -> Waiting | None:
+        for each in self._accepted:
+            is_open = each.id not in self.outcomes and each.id not in self.begun
+            if is_open and (each.message.place, each.message.part) == (place, part):
+                return Waiting(each.id, each.session_key)
+        return None
 
     async def begin(self, accepted: Accepted, source: SessionSource) -> SessionEntry:
         self._check()
+        self.begun.add(accepted.id)
         key, now = accepted.session_key, self._clock.now()
         fresh = SessionEntry(key, SessionId(f"session of {key}"), accepted.message.thread_key, now, now, origin=source)
         return self.entries.setdefault(key, fresh)
 
     async def begin_command(self, accepted: Accepted) -> None:
         self._check()
+        self.begun.add(accepted.id)
 
     async def posted(self, accepted: Accepted, position: str) -> None:
         self._check()

@@ -11,16 +11,16 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from app.agents.providers.base import Completed, ModelEvent, ModelRequest, StopReason, TextDelta, Usage
 from app.bootstrap import build
 from app.bootstrap_state import open_state
-from app.channel import IncomingMessage
+from app.channel import IncomingMessage, Place
 from app.clock import SystemClock
-from app.dispatch.journal import Accepted, Boot, Journal, TurnRecord, Unfinished
+from app.dispatch.journal import Accepted, Boot, Journal, TurnRecord, Unfinished, Waiting
 from app.logs import configure
 from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
@@ -54,6 +54,12 @@ class MortalJournal:
         accepted = await self._journal.accept(message, key, address)
         self._fate.at("after accept")
         return accepted
+
+    async def withdraw(self, place: Place, parts: Collection[str]) -> Sequence[Waiting]:
+        return await self._journal.withdraw(place, parts)
+
+    async def reword(self, place: Place, text: str) -> Waiting | None:
+        return await self._journal.reword(place, text)
 
     async def begin(self, accepted: Accepted, source: SessionSource) -> SessionEntry:
         self._fate.at("before begin")

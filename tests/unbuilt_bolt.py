@@ -18,11 +18,16 @@ from tests.fakes import OneModel, ScriptedProvider, ports_of
 IDENTITY = Identity("UBOT", "BBOT", "T1")
 
 
+def unconnected_workspace(background: Background) -> Workspace:
+    """Its Web API is an address where nobody listens."""
+    calls, clock = SlackCalls(web_client(None, api_url="http://127.0.0.1:1/api/", token=None)), SystemClock()
+    return Workspace(calls, Names(calls, clock), IDENTITY, clock, background.spawn, 50)
+
+
 def unconnected_bolt(signing_secret: str | None = None) -> AsyncApp:
-    """It knows who it is; its Web API is an address where nobody listens."""
-    calls = SlackCalls(web_client(None, api_url="http://127.0.0.1:1/api/", token=None))
-    clock, background = SystemClock(), Background()
-    workspace = Workspace(calls, Names(calls, clock), IDENTITY, clock, background.spawn, 50)
-    dispatcher = Dispatcher(ports_of(OneModel(ScriptedProvider(["Hello."])), clock), Limits(1.0, 1))
+    """It knows who it is."""
+    background = Background()
+    workspace = unconnected_workspace(background)
+    dispatcher = Dispatcher(ports_of(OneModel(ScriptedProvider(["Hello."])), workspace.clock), Limits(1.0, 1))
     messages, listeners = Messages(workspace, dispatcher, background), Listeners(workspace, dispatcher)
     return bolt_app(IDENTITY, messages, listeners, bot_token="xoxb-x", signing_secret=signing_secret)

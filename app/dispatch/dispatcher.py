@@ -20,14 +20,15 @@ from app.dispatch.judging import Judging
 from app.dispatch.outbox import Outbox
 from app.dispatch.ports import Limits, Ports
 from app.dispatch.redelivery import Redelivery
+from app.dispatch.revising import Revising
 from app.dispatch.surviving import surviving
 from app.dispatch.triage import Say, triage
 from app.dispatch.turn_line import tell
 from app.dispatch.turns import Turns
-from app.dispatch.work import Outcome, Work
+from app.dispatch.work import FOLLOWING, Outcome, Work
 from app.errors import ChannelUnavailableError
 from app.sessions.busy import BusyInput, Refused
-from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket
+from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket, WithdrawnError
 from commands.registry import Recognised
 from commands.spec import Followup
 
@@ -37,8 +38,7 @@ DISMISSED = "dismissed"
 HELD = "held"
 STOPPED = "stopped"
 CARRIED = "carried"
-FOLLOWING = "+"
-"""The part of a message that its command asked to be run after it."""
+WITHDRAWN = "withdrawn"
 
 Completing = Callable[[IncomingMessage], Awaitable[IncomingMessage]]
 """With what its event did not say."""
@@ -57,6 +57,7 @@ class Dispatcher:
         self._arrivals = Arrivals()
         self.lines = ports.lines
         self.redelivery = Redelivery(ports.clock, ports.spawn)
+        self.revising = Revising(ports, limits.message_chars)
         self.judging = Judging(self._entrance, self.redelivery, ports.clock)
         self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn, ports.clock, self._in_place)
         self._turns = Turns(ports, limits, self._entrance, self.outbox, fitting)
@@ -151,6 +152,8 @@ class Dispatcher:
             try:
                 async with self.lines.turn(ticket):
                     return (await act()).name
+            except WithdrawnError:
+                return WITHDRAWN
             except OutOfLineError:
                 if not self.lines.is_holding:
                     self.redelivery.after(AGAIN_S, lambda: self._in_place(work, act))
@@ -166,6 +169,10 @@ class Dispatcher:
 
     async def _answer(self, work: Work, ticket: Ticket[Work] | None) -> tuple[Outcome, float]:
         """The outcome, and how long the message stood in line."""
+        revised = self.revising.revised(work)
+        if revised is None:
+            return Outcome(WITHDRAWN), 0.0
+        work = revised
         decision = triage(work.message, self._limits.message_chars)
         if isinstance(decision, Say):
             return await self.outbox.say(work, decision.text, decision.outcome), 0.0
@@ -174,8 +181,7 @@ class Dispatcher:
         directed = directives(work.message.text, self._ports.agents, self._ports.knows_model)
         if isinstance(directed, NotUnderstood):
             return await self.outbox.say(work, wording.not_understood(directed.reason), "refused"), 0.0
-        work = replace(work, accepted=saying(work.accepted, directed.text), wish=directed.wish)
-        return await self._in_line(work, ticket)
+        return await self._in_line(work.asking(directed), ticket)
 
     async def _command(self, work: Work, recognised: Recognised) -> Outcome:
         # Before anything is awaited, so that what is said after the command is answered after what it asks for.
@@ -221,6 +227,8 @@ class Dispatcher:
             if isinstance(ticket.admission, Refused):
                 return await self.outbox.say(work, wording.line_full(ticket.admission.waiting), "refused"), 0.0
             return await self._wait_and_run(ticket, joined_s)
+        except WithdrawnError:
+            return Outcome(WITHDRAWN), 0.0
         except ClearedError:
             return await self.outbox.say(work, wording.CLEARED, "cleared"), 0.0
         except HeldError:
@@ -261,13 +269,6 @@ class Dispatcher:
         outcome = await self._turns.run(ticket)
         ticket.outcome = outcome.name
         return outcome, waited_s
-
-
-def saying(accepted: Accepted, text: str) -> Accepted:
-    """The message with ``text`` for its words."""
-    if text == accepted.message.text:
-        return accepted
-    return replace(accepted, message=replace(accepted.message, text=text))
 
 
 def following(message: IncomingMessage, then: Followup) -> IncomingMessage:

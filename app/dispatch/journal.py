@@ -1,11 +1,11 @@
 """The journal port: what became of every message, so that none is lost or answered twice, whatever ends the process."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NewType, Protocol
 
-from app.channel import IncomingMessage
+from app.channel import IncomingMessage, Place
 from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
 from app.sessions.transcript import TranscriptMessage
@@ -26,6 +26,14 @@ class Accepted:
     accepted_at: datetime
     address: str | None = None
     """From which its channel finds the conversation again; ``None`` when it ends with the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A message that no turn and no command has begun with."""
+
+    id: MessageId
+    session_key: SessionKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,14 @@ class Journal(Protocol):
         One message has two names: its delivery's event id, and its place (workspace, channel, position, part),
         because a mention arrives as two events. Returns before the platform is acknowledged.
         """
+        ...
+
+    async def withdraw(self, place: Place, parts: Collection[str]) -> Sequence[Waiting]:
+        """The message at ``place`` is taken back: those of its ``parts`` that wait end here; which ones did."""
+        ...
+
+    async def reword(self, place: Place, text: str) -> Waiting | None:
+        """The message at ``place`` says ``text`` from now on; ``None``, and nothing changed, when it does not wait."""
         ...
 
     async def begin(self, accepted: Accepted, source: SessionSource) -> SessionEntry:

@@ -1,18 +1,21 @@
 """One message on its way through the house, and the answer as it grows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from app.agents.loop import TurnResult
 from app.agents.metering import Meter, Taken
 from app.channel import Chat, IncomingMessage, Remains, Reply
+from app.dispatch.directives import Directed
 from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.resolve import Wish
 from app.sessions.entry import SessionEntry
 from app.sessions.transcript import TranscriptMessage
 from memory.recall import Recalled
 
+FOLLOWING = "+"
+"""The part of a message that its command asked to be run after it."""
 NOTHING_LEFT = Remains()
 NO_WISH = Wish()
 
@@ -40,6 +43,16 @@ class Work:
     def is_own_turn(self) -> bool:
         """Asked for by a command, which has told of it: answered by itself, in its turn."""
         return bool(self.message.part)
+
+    def saying(self, text: str) -> "Work":
+        """With ``text`` for the message's words."""
+        if text == self.message.text:
+            return self
+        return replace(self, accepted=replace(self.accepted, message=replace(self.message, text=text)))
+
+    def asking(self, asked: Directed) -> "Work":
+        """With these words, and what they ask for about their answer."""
+        return replace(self.saying(asked.text), wish=asked.wish)
 
 
 @dataclass(frozen=True, slots=True)

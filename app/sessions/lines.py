@@ -10,7 +10,7 @@ from app.channel import ThreadKey, UserId
 from app.sessions.busy import QUEUE_CAP, Arrival, BusyInput, Held, Refused, Standing, admit
 from app.sessions.entry import SessionKey
 from app.sessions.line import Line
-from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, Ticket
+from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, Ticket, WithdrawnError
 
 T = TypeVar("T")
 
@@ -61,8 +61,7 @@ class Lines(Generic[T]):
 
     def depth(self, key: SessionKey) -> int:
         """Messages that wait in one line."""
-        line = self._lines.get(key)
-        return 0 if line is None else len(line.steering) + sum(1 for _ in line.pending())
+        return len(self.unbegun(key))
 
     def turn_of(self, key: SessionKey) -> Ticket[T] | None:
         """The ticket of the turn that runs in the line."""
@@ -80,6 +79,11 @@ class Lines(Generic[T]):
             return ()
         running = () if line.running is None else (line.running, *line.running.carries)
         return (*running, *line.steering, *line.pending())
+
+    def unbegun(self, key: SessionKey) -> Sequence[Ticket[T]]:
+        """The messages in the line that no turn has taken up, in order."""
+        line = self._lines.get(key)
+        return () if line is None else (*line.steering, *line.pending())
 
     def is_taken(self, key: SessionKey) -> bool:
         """Whether a turn runs in the line, or is about to, that is not the calling task's own."""
@@ -181,11 +185,16 @@ class Lines(Generic[T]):
         line = self._lines.get(key)
         if line is None:
             return 0
-        gone = [*line.steering, *line.pending()]
+        gone = self.unbegun(key)
         line.steering.clear()
         self._take_away(gone, ClearedError)
         self._empty(key, line)
         return len(gone)
+
+    def withdraw(self, ticket: Ticket[T]) -> None:
+        """Take away one of those that no turn has taken up: those behind it move up, its owner learns of it."""
+        self.leave(ticket)
+        ticket.move(Stage.OVER, WithdrawnError("taken back by its author"))
 
     def hold(self) -> int:
         """From now on no turn begins; how many messages are left for the next process so far.

@@ -20,6 +20,10 @@ class ClearedError(OutOfLineError):
     """Somebody took away everything that waited. The owner says so."""
 
 
+class WithdrawnError(OutOfLineError):
+    """Its author has taken the message back. There is nothing to say."""
+
+
 class HeldError(OutOfLineError):
     """The process ends before the turn begins; the next process runs it."""
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from app.channel import Address, Visibility
 from app.slack.format import mentions
-from app.slack.payloads import Identity, Json, SlackMessage
+from app.slack.payloads import Identity, Json, SlackMessage, SlackRevision
 
 PERSONS_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
 """Message subtypes in which a person says something; every other one reports a change or speaks for a machine."""
@@ -21,6 +21,7 @@ class Ignored(StrEnum):
     MACHINE = "machine"
     NOT_SPEECH = "not_speech"
     NOT_ADDRESSED = "not_addressed"
+    SAME_WORDS = "same_words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,19 @@ def decide(message: SlackMessage, identity: Identity | None) -> Ignored | Consid
     if message.is_reply:
         return Considered(Address.FOLLOW_UP)
     return Ignored.NOT_ADDRESSED
+
+
+def refusal(revision: SlackRevision, identity: Identity | None) -> Ignored | None:
+    """Why what became of a message concerns nobody's question; ``None`` when it may."""
+    if identity is None:
+        return Ignored.IDENTITY_UNKNOWN
+    if revision.user == identity.user_id or revision.bot_id == identity.bot_id:
+        return Ignored.OWN
+    if revision.bot_id is not None or revision.user == SLACKBOT:
+        return Ignored.MACHINE
+    if revision.text is not None and not revision.has_other_text:
+        return Ignored.SAME_WORDS
+    return None
 
 
 def belongs_to_channel(message: SlackMessage, *, reply_in_thread: bool) -> bool:

@@ -33,7 +33,8 @@ from app.slack.addresses import address_of
 from app.slack.chat import Workspace, slack_chat
 from app.slack.format import to_plain, without_mention
 from app.slack.once import Once
-from app.slack.payloads import Json, MalformedEventError, SlackMessage, is_message, message_event
+from app.slack.payloads import Json, MalformedEventError, SlackMessage, is_message, is_revision, message_event
+from app.slack.revisions import Revisions
 
 EVENT_MALFORMED = "event_malformed"
 EVENT_IGNORED = "event_ignored"
@@ -56,6 +57,7 @@ class Messages(AsyncMiddleware):
         self._dispatcher = dispatcher
         self._background = background
         self._places = places
+        self._revisions = Revisions(workspace, dispatcher.revising)
         self._once = Once[tuple[str, str]]()
         """By channel and ts: a mention comes as two events, at the same time as a rule."""
 
@@ -78,17 +80,18 @@ class Messages(AsyncMiddleware):
         """Returns when the message may be acknowledged: what is not claimed by then may be delivered again."""
         if gate.is_own(body["event"], self._workspace.identity):
             return
-        meant = self._meant(body)
+        try:
+            await (self._revisions.take(body) if is_revision(body) else self._say(body))
+        except MalformedEventError as fault:
+            _log.warning(EVENT_MALFORMED, fields=str(fault), reference=new_reference())
+
+    async def _say(self, body: Json) -> None:
+        meant = self._meant(message_event(body))
         if meant is not None:
             message, considered = meant
             await self._once.do((message.channel, message.ts), lambda: self._accept(message, considered))
 
-    def _meant(self, body: Json) -> tuple[SlackMessage, gate.Considered] | None:
-        try:
-            message = message_event(body)
-        except MalformedEventError as fault:
-            _log.warning(EVENT_MALFORMED, fields=str(fault), reference=new_reference())
-            return None
+    def _meant(self, message: SlackMessage) -> tuple[SlackMessage, gate.Considered] | None:
         decision = gate.decide(message, self._workspace.identity)
         if isinstance(decision, gate.Ignored):
             _log.debug(EVENT_IGNORED, reason=decision.value)

@@ -1,13 +1,13 @@
 """The journal over the state database."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 
 import structlog
 
-from app.channel import IncomingMessage
+from app.channel import IncomingMessage, Place
 from app.clock import Clock
-from app.dispatch.journal import Accepted, Boot, TurnRecord, Unfinished
+from app.dispatch.journal import Accepted, Boot, TurnRecord, Unfinished, Waiting
 from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
 from app.state import boot_rows, message_rows, turn_steps
@@ -33,6 +33,13 @@ class StateJournal:
         claim = message_rows.Claim(message, key, address, now)
         claimed = await self._database.write(lambda connection: message_rows.claim(connection, claim))
         return None if claimed is None else Accepted(claimed, message, key, now, address)
+
+    async def withdraw(self, place: Place, parts: Collection[str]) -> Sequence[Waiting]:
+        now = self._clock.now()
+        return await self._database.write(lambda connection: message_rows.withdraw(connection, place, parts, now))
+
+    async def reword(self, place: Place, text: str) -> Waiting | None:
+        return await self._database.write(lambda connection: message_rows.reword(connection, place, text))
 
     async def begin(self, accepted: Accepted, source: SessionSource) -> SessionEntry:
         arrival = Arrival(accepted.session_key, source, accepted.message.thread_key)

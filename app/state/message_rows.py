@@ -1,15 +1,15 @@
 """Rows of accepted messages. Every function works within the caller's transaction."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
-from app.channel import IncomingMessage
-from app.dispatch.journal import Accepted, MessageId, Promise, TurnRecord, Unfinished
+from app.channel import IncomingMessage, Place
+from app.dispatch.journal import Accepted, MessageId, Promise, TurnRecord, Unfinished, Waiting
 from app.sessions.entry import SessionKey
 from app.state import delivery_rows
 from app.state.json_text import json_text
@@ -59,11 +59,9 @@ class Claim:
 def claim(connection: Connection, wanted: Claim) -> MessageId | None:
     """``None`` when either of the message's names is taken."""
     message = wanted.message
-    event_id = f"{message.event_id}{message.part}"
-    place = f"{message.workspace_id}|{message.channel_id}|{message.position}{message.part}"
     row = {
-        "event_id": event_id,
-        "place": place,
+        "event_id": f"{message.event_id}{message.part}",
+        "place": _name(message.place, message.part),
         "session_key": wanted.key,
         "thread_key": message.thread_key,
         "payload": json_text(_MESSAGES, message),
@@ -75,6 +73,31 @@ def claim(connection: Connection, wanted: Claim) -> MessageId | None:
     }
     claimed = _CLAIM.row(connection, row)
     return None if claimed is None else MessageId(claimed[0])
+
+
+def withdraw(connection: Connection, place: Place, parts: Collection[str], now: datetime) -> Sequence[Waiting]:
+    """End those parts of the message that wait."""
+    names = [_name(place, part) for part in parts]
+    found = select(inbox.c.id, inbox.c.session_key).where(inbox.c.place.in_(names), inbox.c.state == WAITING)
+    gone = [Waiting(MessageId(row.id), SessionKey(row.session_key)) for row in connection.execute(found).all()]
+    for each in gone:
+        end(connection, each.id, "withdrawn", now)
+    return gone
+
+
+def reword(connection: Connection, place: Place, text: str) -> Waiting | None:
+    """``None`` for a message that does not wait, or whose row makes no sense."""
+    found = select(inbox.c.id, inbox.c.session_key, inbox.c.payload)
+    row = connection.execute(found.where(inbox.c.place == _name(place), inbox.c.state == WAITING)).one_or_none()
+    if row is None:
+        return None
+    try:
+        message = _MESSAGES.validate_json(row.payload)
+    except ValidationError:
+        return None
+    payload = json_text(_MESSAGES, replace(message, text=text))
+    connection.execute(update(inbox).where(inbox.c.id == row.id).values(payload=payload))
+    return Waiting(MessageId(row.id), SessionKey(row.session_key))
 
 
 def begin(connection: Connection, message_id: MessageId, now: datetime, state: str = BEGUN) -> int:
@@ -127,6 +150,10 @@ def unfinished(connection: Connection, now: datetime) -> tuple[Sequence[Unfinish
 def prune(connection: Connection, now: datetime) -> int:
     """Forget the names of what ended long ago; how many."""
     return connection.execute(delete(inbox).where(inbox.c.state == ENDED, inbox.c.ended_at < now - KEPT)).rowcount
+
+
+def _name(place: Place, part: str = "") -> str:
+    return f"{place.workspace_id}|{place.channel_id}|{place.position}{part}"
 
 
 def _unfinished(row: Row[Any]) -> Unfinished:

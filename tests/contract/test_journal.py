@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from app.channel import IncomingMessage
-from app.dispatch.journal import Accepted, Boot, TurnRecord
+from app.channel import IncomingMessage, WorkspaceId
+from app.dispatch.journal import Accepted, Boot, TurnRecord, Waiting
 from app.dispatch.keying import Keying
 from app.sessions.entry import Cost, ResumeReason, SessionEntry, SessionKey, Tokens
 from app.sessions.restart import BEGINS_MOST
@@ -122,6 +122,50 @@ async def test_what_a_command_has_answered_is_found_in_its_place_with_the_answer
     assert await house.journal.lead_on(command, "In line.", said) is None
     await house.journal.end(command, "command")
     assert [each.accepted for each in await house.journal.unfinished()] == [asked, later]
+
+
+async def test_a_message_that_waits_is_taken_back_once_with_what_its_command_has_asked_for(house: House) -> None:
+    command = await house.accept(message("!queue x", event="Ev1", position="1.1"))
+    asked = await house.journal.lead_on(command, "In line.", replace(command.message, text="SECRET", part="+"))
+    assert asked is not None
+    await house.journal.end(command, "command")
+    other = await house.accept(message(event="Ev2", position="1.10"))
+    place = command.message.place
+    assert await house.journal.withdraw(replace(place, workspace_id=WorkspaceId("slack:T2")), ("", "+")) == []
+    assert await house.journal.withdraw(place, ("",)) == []
+    assert await house.journal.withdraw(place, ("", "+")) == [Waiting(asked.id, asked.session_key)]
+    assert await house.journal.withdraw(place, ("", "+")) == []
+    assert [each.accepted for each in await house.journal.unfinished()] == [other]
+    rows = await house.database.read(
+        lambda c: c.execute(select(inbox.c.payload, inbox.c.outcome).where(inbox.c.id != other.id)).all()
+    )
+    assert sorted(tuple(row) for row in rows) == [("", "command"), ("", "withdrawn")]
+    assert await house.journal.accept(command.message, command.session_key, "here") is None
+
+
+async def test_a_message_that_waits_is_found_in_the_words_it_was_changed_to(house: House) -> None:
+    accepted = await house.accept(message("old"))
+    place = accepted.message.place
+    assert await house.journal.reword(place, "nëw\0\n words") == Waiting(accepted.id, accepted.session_key)
+    assert await house.journal.reword(replace(place, position="9.9"), "other words") is None
+    (found,) = await house.journal.unfinished()
+    said = replace(accepted.message, text="nëw\0\n words")
+    assert found.accepted == replace(accepted, message=said)
+
+
+@pytest.mark.parametrize("step", ["begun", "command", "ended"])
+async def test_what_has_begun_is_neither_taken_back_nor_changed(house: House, step: str) -> None:
+    accepted = await house.accept()
+    if step == "command":
+        await house.journal.begin_command(accepted)
+    else:
+        await house.begun(accepted)
+    if step == "ended":
+        await house.journal.end(accepted, "ran")
+    before = await house.journal.unfinished()
+    assert await house.journal.withdraw(accepted.message.place, ("",)) == []
+    assert await house.journal.reword(accepted.message.place, "other words") is None
+    assert await house.journal.unfinished() == before
 
 
 async def test_a_message_that_ended_leaves_no_words_here(house: House) -> None:

@@ -11,7 +11,7 @@ from app.channel import ThreadKey, UserId
 from app.sessions.busy import BusyInput, Held, Interrupts, Joins, Refused, Runs, Steers, Waits
 from app.sessions.entry import SessionKey
 from app.sessions.lines import Lines
-from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket
+from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket, WithdrawnError
 from tests.fakes import until
 
 KEY, OTHER = SessionKey("agent:main:slack:channel:C1:1.0"), SessionKey("agent:main:slack:channel:C1:2.0")
@@ -339,6 +339,44 @@ async def test_a_message_that_leaves_before_it_is_carried_is_not_answered() -> N
         assert home.lines.steered(KEY) == ()
         await home.end("a", "b")
         assert home.began == [("a",), ("b",)]
+
+
+async def test_a_message_that_is_taken_back_is_out_of_line_wherever_it_stood() -> None:
+    async with house() as home:
+        running = home.say("a")
+        await home.settle()
+        running.takes_steering, running.is_interruptible = True, False
+        steering = home.say("s", BusyInput.STEER)
+        leader, joined = home.say("b", BusyInput.INTERRUPT), home.say("c", BusyInput.INTERRUPT)
+        behind = home.say("d", sender=BOB)
+        assert home.lines.unbegun(KEY) == (steering, leader, joined, behind)
+        for ticket in (steering, leader):
+            home.lines.withdraw(ticket)
+        assert home.lines.unbegun(KEY) == (joined, behind)
+        assert home.lines.steered(KEY) == ()
+        await home.end("a", "c", "d")
+        assert home.began == [("a",), ("c",), ("d",)]
+    assert {text: home.fates[text] for text in "sb"} == dict.fromkeys("sb", WithdrawnError.__name__)
+
+
+async def test_a_message_that_is_taken_back_when_it_is_next_leaves_its_place_to_others() -> None:
+    lines = Lines[str](concurrent_turns=1)
+    running, up, last = (
+        lines.join(SessionKey(name), THREAD, ALICE, name, BusyInput.QUEUE) for name in ("running", "up", "last")
+    )
+    async with asyncio.timeout(2), asyncio.TaskGroup() as group, lines.turn(running):
+        waiting = [group.create_task(_fate(lines, ticket)) for ticket in (up, last)]
+        await until(lambda: last.is_awaited)
+        lines.withdraw(up)
+    assert [task.result() for task in waiting] == [WithdrawnError.__name__, "ran"]
+
+
+async def _fate(lines: Lines[str], ticket: Ticket[str]) -> str:
+    try:
+        async with lines.turn(ticket):
+            return "ran"
+    except OutOfLineError as fault:
+        return type(fault).__name__
 
 
 async def test_a_message_whose_owner_gives_up_before_waiting_leaves_no_trace() -> None:

@@ -1,0 +1,141 @@
+"""A question that its author deletes or edits in Slack while it waits, is answered, or was answered."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from app.dispatch import wording
+from app.playground.model import Json, Message
+from app.playground.server import Playground
+from tests.e2e.conftest import ALICE, BOT, MENTION, Bot, running, settings_of
+from tests.fakes import ScriptedProvider
+
+
+@dataclass(slots=True)
+class Busy:
+    """A bot whose first answer is under way until the gate opens, and the two questions behind it."""
+
+    bot: Bot
+    gate: asyncio.Event
+    root: Message
+    waiting: list[Message] = field(default_factory=list[Message])
+
+    async def ask(self, text: str) -> None:
+        whispers = self.bot.calls("chat.postEphemeral")
+        self.waiting.append(self.bot.say(f"{MENTION} {text}", thread_ts=self.root.ts))
+        await self.bot.playground.wait_for(lambda: self.bot.calls("chat.postEphemeral") > whispers, 8.0)
+
+    async def delete(self, message: Message) -> None:
+        self.bot.playground.people.delete(ALICE, message.channel, message.ts)
+        await self.heard()
+
+    async def edit(self, message: Message, text: str) -> None:
+        self.bot.playground.people.edit(ALICE, message.channel, message.ts, text)
+        await self.heard()
+
+    async def heard(self) -> None:
+        """The bot has acknowledged every event."""
+        delivery = self.bot.playground.delivery
+        await self.bot.playground.wait_for(lambda: delivery.under_way == 0, 8.0)
+
+    @property
+    def asked(self) -> list[str]:
+        return [request.messages[-1].text for request in self.bot.provider.requests]
+
+
+@pytest.fixture
+async def busy(playground: Playground, mode: str) -> AsyncIterator[Busy]:
+    gate = asyncio.Event()
+    provider = ScriptedProvider(["one", gate], ["two"], ["three"])
+    async with running(playground, settings_of(playground, mode), provider) as bot:
+        root = bot.say(f"{MENTION} 1")
+        await playground.wait_for(lambda: "one" in bot.text(root), 8.0)
+        yield Busy(bot, gate, root)
+
+
+async def test_a_question_deleted_while_it_waits_is_not_answered_and_the_next_one_is(busy: Busy) -> None:
+    await busy.ask("SECRET")
+    await busy.ask("3")
+    busy.bot.playground.delivery.duplicate_next()
+    await busy.delete(busy.waiting[0])
+    busy.gate.set()
+    await busy.bot.rest(lambda: len(busy.bot.answers(busy.root)) == 2)
+    assert busy.bot.text(busy.root) == "onetwo"
+    assert busy.asked == ["alice: 1", "alice: 3"]
+    assert "SECRET" not in str(busy.bot.provider.requests)
+
+
+async def test_a_question_edited_while_it_waits_is_answered_once_in_its_new_words(busy: Busy) -> None:
+    await busy.ask("OLD")
+    busy.bot.playground.delivery.duplicate_next()
+    await busy.edit(busy.waiting[0], f"{MENTION} new & better")
+    busy.gate.set()
+    await busy.bot.rest(lambda: len(busy.bot.answers(busy.root)) == 2)
+    await busy.edit(busy.waiting[0], f"{MENTION} too late")
+    await busy.bot.rest(lambda: True)
+    assert busy.asked == ["alice: 1", "alice: new & better"]
+    assert "OLD" not in str(busy.bot.provider.requests)
+    assert busy.bot.text(busy.root) == "onetwo"
+
+
+async def test_deleting_the_question_stops_its_answer_and_deleting_an_answered_one_nothing(busy: Busy) -> None:
+    await busy.ask("2")
+    await busy.delete(busy.root)
+    await busy.bot.rest(lambda: "two" in busy.bot.text(busy.root))
+    assert busy.bot.text(busy.root) == f"one{wording.STOPPED}two"
+    await busy.delete(busy.waiting[0])
+    await busy.bot.rest(lambda: True)
+    assert busy.bot.text(busy.root) == f"one{wording.STOPPED}two"
+    assert len(busy.asked) == 2
+
+
+async def test_a_link_that_is_unfolded_and_an_edited_answer_change_nothing(busy: Busy) -> None:
+    await busy.ask("https://example.com")
+    workspace = busy.bot.playground.workspace
+    question = workspace.message(busy.root.channel, busy.waiting[0].ts)
+    workspace.change(question, lambda message: message.attachments.append({"text": "a preview"}))
+    await busy.heard()
+    busy.gate.set()
+    await busy.bot.rest(lambda: len(busy.bot.answers(busy.root)) == 2)
+    assert busy.asked == ["alice: 1", "alice: https://example.com"]
+
+
+async def test_a_restart_knows_what_was_deleted_and_edited_while_it_waited(playground: Playground, mode: str) -> None:
+    settings = settings_of(playground, mode)
+    provider = ScriptedProvider(["one", asyncio.Event()])
+    async with running(playground, settings, provider) as bot:
+        root = bot.say(f"{MENTION} 1")
+        await playground.wait_for(lambda: "one" in bot.text(root), 8.0)
+        before = Busy(bot, asyncio.Event(), root)
+        await before.ask("SECRET")
+        await before.ask("OLD")
+        await before.delete(before.waiting[0])
+        await before.edit(before.waiting[1], f"{MENTION} new")
+    async with running(playground, settings, ScriptedProvider(["again"], ["news"])) as after:
+        await after.rest(lambda: "news" in after.text(root))
+        asked = [request.messages[-1].text for request in after.provider.requests]
+    assert asked == ["alice: 1", "alice: new"]
+    assert "SECRET" not in str(after.provider.requests)
+
+
+async def test_revisions_that_make_no_sense_are_acknowledged_and_the_bot_goes_on(busy: Busy) -> None:
+    await busy.ask("2")
+    delivery = busy.bot.playground.delivery
+    event: Json = {"type": "message", "channel": busy.root.channel, "ts": "9.9", "event_ts": "9.9"}
+    gone = event | {"subtype": "message_deleted"}
+    odd: list[Json] = [
+        gone,
+        gone | {"deleted_ts": "1.1", "previous_message": None},
+        gone | {"deleted_ts": [], "previous_message": {"user": BOT}},
+        event | {"subtype": "message_changed"},
+        event | {"subtype": "message_changed", "message": {"ts": "1.1", "user": ALICE, "text": "x"}},
+        event | {"subtype": ["message_changed"]},
+    ]
+    for each in odd:
+        delivery.send_event(each)
+    await busy.heard()
+    busy.gate.set()
+    await busy.bot.rest(lambda: len(busy.bot.answers(busy.root)) == 2)
+    assert busy.bot.text(busy.root) == "onetwo"

@@ -1,0 +1,204 @@
+"""A message that its author takes back, or says in other words, after it was accepted."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from app.agents.providers.base import Turn
+from app.channel import IncomingMessage, UserId, WorkspaceId
+from app.dispatch import wording
+from app.sessions.busy import BusyInput
+from commands.registry import Registry
+from commands.spec import Argument, Caller, Command, Followup, Reply, Values
+from tests.dispatch_house import House
+from tests.fakes import FakeChat, Step, access_of, message, until
+
+ALICE, BOB = UserId("slack:U1"), UserId("slack:U2")
+FIRST = message("one", position="1.1", root="1.0", event="Ev1")
+SECOND = message("two", position="1.2", root="1.0", event="Ev2")
+THIRD = message("three", position="1.3", root="1.0", event="Ev3")
+
+
+async def put_in_line(_: Caller, values: Values) -> Reply:
+    return Reply({}, "In line.", then=Followup(str(values["words"])))
+
+
+QUEUE = Command(
+    "session.queue",
+    "Answers the words later.",
+    "session:write",
+    "write",
+    put_in_line,
+    (Argument("words", "What.", is_rest=True),),
+    leads_on=True,
+)
+
+
+class Talk:
+    """One answer that is under way, and what is said behind it, each with a chat of its own."""
+
+    def __init__(
+        self,
+        group: asyncio.TaskGroup,
+        *scripts: Sequence[Step],
+        busy_input: BusyInput = BusyInput.QUEUE,
+    ) -> None:
+        self.gate = asyncio.Event()
+        commands = Registry([QUEUE], access_of())
+        self.house = House(["Let me see", self.gate], *scripts, busy_input=busy_input, commands=commands)
+        self.revising = self.house.dispatcher.revising
+        self.chats: dict[str, FakeChat] = {}
+        self.tasks: dict[str, asyncio.Task[str]] = {}
+        self._group = group
+
+    async def begin(self) -> None:
+        await self.say(FIRST)
+        await until(lambda: self.chats["one"].answer.written == "Let me see")
+
+    async def say(self, said: IncomingMessage) -> None:
+        self.chats[said.text] = FakeChat()
+        self.tasks[said.text] = self._group.create_task(self.house.handle(said, self.chats[said.text]))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    @property
+    def asked(self) -> list[str]:
+        """The last line of each request to the model."""
+        return [request.messages[-1].text.rsplit("\n", 1)[-1] for request in self.house.provider.requests]
+
+
+async def test_what_is_taken_back_while_it_waits_is_not_answered_and_those_behind_it_move_up() -> None:
+    async with asyncio.TaskGroup() as group:
+        talk = Talk(group, ["Third."])
+        await talk.begin()
+        await talk.say(SECOND)
+        await talk.say(THIRD)
+        await talk.revising.withdraw(SECOND.place, ALICE)
+        await talk.revising.withdraw(SECOND.place, ALICE)
+        await until(talk.tasks["two"].done)
+        (behind,) = talk.house.dispatcher.lines.unbegun(talk.house.dispatcher.lines.turns()[0].key)
+        assert behind.said.message == THIRD
+        talk.gate.set()
+    assert {text: task.result() for text, task in talk.tasks.items()} == {
+        "one": "ran",
+        "two": "withdrawn",
+        "three": "ran",
+    }
+    chat = talk.chats["two"]
+    assert (chat.said, chat.answer.written, chat.whispered) == ([], "", [wording.waiting(1)])
+    assert talk.house.journal.outcomes == {1: "ran", 2: "withdrawn", 3: "ran"}
+    assert "two" not in str(talk.house.provider.requests)
+
+
+@pytest.mark.parametrize(("author", "outcome"), [(ALICE, "stopped"), (BOB, "ran")])
+async def test_a_running_answer_is_stopped_for_whoever_has_asked_for_it(author: UserId, outcome: str) -> None:
+    async with asyncio.TaskGroup() as group:
+        talk = Talk(group, ["Second."])
+        await talk.begin()
+        await talk.say(SECOND)
+        await talk.revising.withdraw(FIRST.place, author)
+        if author == BOB:
+            talk.gate.set()
+    assert talk.tasks["one"].result() == outcome
+    assert talk.chats["one"].said == ([wording.STOPPED] if author == ALICE else [])
+    assert talk.tasks["two"].result() == "ran"
+
+
+async def test_what_was_answered_or_never_said_to_the_bot_is_left_alone() -> None:
+    async with asyncio.TaskGroup() as group:
+        talk = Talk(group)
+        await talk.begin()
+        talk.gate.set()
+        await until(talk.tasks["one"].done)
+        for place in (
+            FIRST.place,
+            replace(FIRST.place, position="9.9"),
+            replace(FIRST.place, workspace_id=WorkspaceId("slack:T2")),
+        ):
+            await talk.revising.withdraw(place, ALICE)
+            await talk.revising.reword(place, "something else")
+    assert talk.house.journal.outcomes == {1: "ran"}
+    assert talk.house.journal.reworded == {}
+    assert talk.chats["one"].answer.written == "Let me see"
+    assert len(talk.house.provider.requests) == 1
+
+
+async def test_a_message_that_waits_is_answered_in_its_latest_words_and_as_they_ask_for_it() -> None:
+    async with asyncio.TaskGroup() as group:
+        talk = Talk(group, ["Second."])
+        await talk.begin()
+        await talk.say(SECOND)
+        await talk.revising.reword(SECOND.place, "zwei")
+        await talk.revising.reword(SECOND.place, "effort:high deux")
+        await talk.revising.reword(SECOND.place, "effort:high deux")
+        talk.gate.set()
+    assert talk.asked == ["Alice: one", "Alice: deux"]
+    assert talk.house.provider.requests[1].effort == "high"
+    assert talk.house.journal.reworded == {2: "effort:high deux"}
+    assert [line.content for record in talk.house.journal.records for line in record.lines][2:] == ["deux", "Second."]
+
+
+@pytest.mark.parametrize("text", ["!session queue it", " ", "x" * 201, "effort:extreme two"])
+async def test_words_that_are_no_question_leave_the_one_that_waits_as_it_is(text: str) -> None:
+    async with asyncio.TaskGroup() as group:
+        talk = Talk(group, ["Second."])
+        await talk.begin()
+        await talk.say(SECOND)
+        await talk.revising.reword(SECOND.place, text)
+        talk.gate.set()
+    assert talk.asked[-1] == "Alice: two"
+    assert talk.house.journal.reworded == {}
+
+
+async def test_a_message_that_is_being_answered_is_not_answered_again_in_other_words() -> None:
+    async with asyncio.TaskGroup() as group:
+        talk = Talk(group)
+        await talk.begin()
+        await talk.revising.reword(FIRST.place, "eins")
+        talk.gate.set()
+    assert talk.asked == ["Alice: one"]
+    assert talk.house.journal.reworded == {}
+
+
+async def test_what_was_revised_before_it_came_to_its_line_is_found_so_there() -> None:
+    house = House()
+    first, second = await house.dispatcher.accept(FIRST), await house.dispatcher.accept(SECOND)
+    assert first is not None
+    assert second is not None
+    await house.dispatcher.revising.withdraw(FIRST.place, ALICE)
+    await house.dispatcher.revising.reword(SECOND.place, "zwei")
+    assert await house.dispatcher.handle(first, house.chat) == "withdrawn"
+    assert await house.dispatcher.handle(second, house.chat) == "ran"
+    (request,) = house.provider.requests
+    assert request.messages == (Turn("user", "Alice: zwei"),)
+
+
+async def test_what_was_to_steer_an_answer_is_taken_back_or_reworded_before_it_does() -> None:
+    async with asyncio.TaskGroup() as group:
+        talk = Talk(group, ["Third."], busy_input=BusyInput.STEER)
+        await talk.begin()
+        talk.house.dispatcher.lines.turns()[0].takes_steering = True
+        await talk.say(SECOND)
+        await talk.say(THIRD)
+        await talk.revising.withdraw(SECOND.place, ALICE)
+        await talk.revising.reword(THIRD.place, "drei")
+        talk.gate.set()
+    assert talk.tasks["two"].result() == "withdrawn"
+    assert talk.asked == ["Alice: one", "Alice: drei"]
+
+
+async def test_what_a_command_has_put_in_line_goes_with_its_command() -> None:
+    async with asyncio.TaskGroup() as group:
+        talk = Talk(group, ["Never."])
+        await talk.begin()
+        asking = message("!session queue later", position="1.2", root="1.0", event="Ev2")
+        await talk.say(asking)
+        await until(talk.tasks["!session queue later"].done)
+        await talk.revising.reword(asking.place, "other words")
+        await talk.revising.withdraw(asking.place, ALICE)
+        talk.gate.set()
+        await until(lambda: talk.house.dispatcher.conversations == 0)
+    assert talk.house.journal.outcomes == {1: "ran", 2: "command", 3: "withdrawn"}
+    assert talk.asked == ["Alice: one"]
