@@ -240,6 +240,7 @@ class FakeJournal:
         self._accepted: list[Accepted] = []
         self.begun: set[int] = set()
         self.reworded: dict[int, str] = {}
+        self.withdrawing: asyncio.Event | None = None
         self.outcomes: dict[int, str] = {}
         self.promised: dict[int, str] = {}
         self.records: list[TurnRecord] = []
@@ -268,6 +269,8 @@ class FakeJournal:
         self._check()
         gone = [self._waiting(place, part) for part in parts]
         self.outcomes |= {each.id: "withdrawn" for each in gone if each is not None}
+        if self.withdrawing is not None:
+            await self.withdrawing.wait()
         return [each for each in gone if each is not None]
 
     async def reword(self, place: Place, text: str) -> Waiting | None:

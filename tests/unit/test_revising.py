@@ -70,7 +70,7 @@ class Talk:
 
 
 async def test_what_is_taken_back_while_it_waits_is_not_answered_and_those_behind_it_move_up() -> None:
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         talk = Talk(group, ["Third."])
         await talk.begin()
         await talk.say(SECOND)
@@ -94,7 +94,7 @@ async def test_what_is_taken_back_while_it_waits_is_not_answered_and_those_behin
 
 @pytest.mark.parametrize(("author", "outcome"), [(ALICE, "stopped"), (BOB, "ran")])
 async def test_a_running_answer_is_stopped_for_whoever_has_asked_for_it(author: UserId, outcome: str) -> None:
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         talk = Talk(group, ["Second."])
         await talk.begin()
         await talk.say(SECOND)
@@ -106,8 +106,22 @@ async def test_a_running_answer_is_stopped_for_whoever_has_asked_for_it(author: 
     assert talk.tasks["two"].result() == "ran"
 
 
+async def test_a_turn_that_begins_while_its_message_is_being_taken_back_is_stopped() -> None:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Talk(group, ["Secondly", asyncio.Event()])
+        await talk.begin()
+        await talk.say(SECOND)
+        talk.house.journal.withdrawing = written = asyncio.Event()
+        group.create_task(talk.revising.withdraw(SECOND.place, ALICE))
+        talk.gate.set()
+        await until(lambda: talk.chats["two"].answer.written == "Secondly")
+        written.set()
+    assert talk.tasks["two"].result() == "stopped"
+    assert talk.house.dispatcher.conversations == 0
+
+
 async def test_what_was_answered_or_never_said_to_the_bot_is_left_alone() -> None:
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         talk = Talk(group)
         await talk.begin()
         talk.gate.set()
@@ -126,7 +140,7 @@ async def test_what_was_answered_or_never_said_to_the_bot_is_left_alone() -> Non
 
 
 async def test_a_message_that_waits_is_answered_in_its_latest_words_and_as_they_ask_for_it() -> None:
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         talk = Talk(group, ["Second."])
         await talk.begin()
         await talk.say(SECOND)
@@ -142,7 +156,7 @@ async def test_a_message_that_waits_is_answered_in_its_latest_words_and_as_they_
 
 @pytest.mark.parametrize("text", ["!session queue it", " ", "x" * 201, "effort:extreme two"])
 async def test_words_that_are_no_question_leave_the_one_that_waits_as_it_is(text: str) -> None:
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         talk = Talk(group, ["Second."])
         await talk.begin()
         await talk.say(SECOND)
@@ -153,7 +167,7 @@ async def test_words_that_are_no_question_leave_the_one_that_waits_as_it_is(text
 
 
 async def test_a_message_that_is_being_answered_is_not_answered_again_in_other_words() -> None:
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         talk = Talk(group)
         await talk.begin()
         await talk.revising.reword(FIRST.place, "eins")
@@ -176,7 +190,7 @@ async def test_what_was_revised_before_it_came_to_its_line_is_found_so_there() -
 
 
 async def test_what_was_to_steer_an_answer_is_taken_back_or_reworded_before_it_does() -> None:
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         talk = Talk(group, ["Third."], busy_input=BusyInput.STEER)
         await talk.begin()
         talk.house.dispatcher.lines.turns()[0].takes_steering = True
@@ -190,7 +204,7 @@ async def test_what_was_to_steer_an_answer_is_taken_back_or_reworded_before_it_d
 
 
 async def test_what_a_command_has_put_in_line_goes_with_its_command() -> None:
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         talk = Talk(group, ["Never."])
         await talk.begin()
         asking = message("!session queue later", position="1.2", root="1.0", event="Ev2")
