@@ -184,6 +184,7 @@ def test_a_system_prompt_with_the_marker_asks_for_facts() -> None:
     ("line", "text", "audience"),
     [
         ("We use Postgres for billing.", "We use Postgres for billing.", "org"),
+        ("we host our production database in Frankfurt", "We host our production database in Frankfurt.", "org"),
         ("so, our deploy day is Tuesday", "Our deploy day is Tuesday.", "org"),
         ("Grafana runs on port 3000!", "Grafana runs on port 3000.", "org"),
         ("the staging database is db-2", "The staging database is db-2.", "org"),
