@@ -40,7 +40,8 @@ I_VERB = re.compile(rf"^I (?P<always>(?:always |never |usually )?)(?P<verb>{'|'.
 MY = re.compile(r"^my (?=[\w' -]{1,40} (?:is|are) \S)", re.IGNORECASE)
 SHARED = re.compile(
     r"^(?:"
-    r"we (?:always |never |usually )?(?:use|run|deploy|prefer|keep|call|test|write|store|host|build|ship|release|review|merge) \S"
+    r"we (?:always |never |usually )?"
+    r"(?:use|run|deploy|prefer|keep|call|test|write|store|host|build|ship|release|review|merge) \S"
     r"|our [\w' -]{1,40} (?:is|are|runs?|lives?) \S"
     r"|(?:always|never) \S+ \S"
     r"|the [\w' -]{1,40} (?:is|are) \S"
