@@ -100,6 +100,7 @@ class Page:
         return socket
 
     async def _act(self, request: web.Request) -> web.StreamResponse:
+        """The answer's ``seq`` is the feed's notice up to which a page has to be to know what was done."""
         if request.content_type != "application/json":
             return _refused(415, "Actions are sent as JSON.")
         body = await _body(request)
@@ -115,7 +116,8 @@ class Page:
             answer = await action.run(self._stage)
         except SlackRefusal as exc:
             return _refused(409, sentence_of(exc.error), exc.error)
-        return web.json_response({"ok": True, **answer}, headers=_SAFE)
+        done = {"ok": True, "seq": self._feed.last_for(action.user), **answer}
+        return web.json_response(done, headers=_SAFE)
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         member = self._member(request)

@@ -66,6 +66,10 @@ class PageFeed:
         finally:
             self._followers.discard(news)
 
+    def last_for(self, user: str) -> int:
+        """The number of the last kept notice that ``user`` gets; 0 if there is none."""
+        return next((notice.seq for notice in reversed(self._kept) if user in notice.audience), 0)
+
     def _has_lost(self, after: int) -> bool:
         return after > self.seq or after < self.seq - len(self._kept)
 

@@ -63,13 +63,14 @@ class MemoryService:
         except RefusedError as refused:
             await self._refuse(send, body, path, refused)
             return
-        if done.lines is None:
-            await send_object(send, 200, done.answer)
-        else:
+        if done.lines is not None:
             await self._stream(send, path, done.lines)
         took_ms = round((time.perf_counter() - started) * 1_000, 1)
         note = self._log.info if OPERATIONS[path].is_change else self._log.debug
+        # A change is in the log before anybody hears of it.
         note(REQUEST_ANSWERED, route=path, **done.noted, took_ms=took_ms, trace=trace_id(headers))
+        if done.lines is None:
+            await send_object(send, 200, done.answer)
 
     async def _done(self, path: str, method: str, headers: Headers, body: Incoming) -> Done:
         """Raises ``RefusedError`` for whatever stands in the way."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Page, WebSocketRoute, async_playwright, expect
 
 from app.playground.seed import APP_TOKEN, BOT_TOKEN
 from app.playground.server import Playground
@@ -128,6 +128,29 @@ async def test_a_member_asks_in_a_channel_and_reads_the_streamed_answer(tmp_path
         await page.keyboard.type("thank you", delay=2)
         await page.keyboard.press("Enter")
         await expect(thread.get_by_test_id("message")).to_have_count(4)
+
+
+@pytest.mark.browser
+@needs_browser
+async def test_a_conversation_begun_while_the_feed_lags_is_the_one_that_opens(tmp_path: Path) -> None:
+    """What the page knows comes by the feed, which may be slower than the answer to what it did."""
+
+    def lag(feed: WebSocketRoute) -> None:
+        server = feed.connect_to_server()
+        server.on_message(lambda notice: asyncio.get_running_loop().call_later(0.4, feed.send, notice))
+
+    async with playing(tmp_path) as (address, _), browsing(address) as page:
+        await page.route_web_socket("**/playground/feed*", lag)
+        await page.reload()
+        await expect(page.get_by_test_id("timeline")).to_be_visible()
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("switchb")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_test_id("quick-switch")).to_have_count(0)
+        await page.keyboard.type("hello")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_test_id("channel-title")).to_have_text("Switchboard")
+        await expect(page.get_by_test_id("thread-panel")).to_contain_text("hello")
 
 
 @pytest.mark.browser

@@ -1,6 +1,6 @@
 /** The backend: reading the state and doing things in the member's name. */
 
-import { store } from "./store.js";
+import { caughtUp, store } from "./store.js";
 import { toast } from "./toast.js";
 
 const LARGEST_FILE = 32 * 1024 * 1024;
@@ -17,7 +17,8 @@ export async function readState(user) {
 }
 
 /**
- * Does something in the member's name. A refusal is shown as a toast and gives null.
+ * Does something in the member's name. A refusal is shown as a toast and gives null. What was done is in the store
+ * when this is over, unless the feed is away.
  * @param {string} type
  * @param {Record<string, any>} [details]
  * @returns {Promise<any>}
@@ -28,7 +29,10 @@ export async function act(type, details = {}) {
     const headers = { "Content-Type": "application/json" };
     const answer = await fetch("/playground/actions", { method: "POST", headers, body });
     const said = await answer.json();
-    if (answer.ok) return said;
+    if (answer.ok) {
+      await caughtUp(said.seq);
+      return said;
+    }
     toast(said.message ?? "This did not work.", "error");
   } catch {
     toast("The playground cannot be reached right now.", "error");

@@ -128,7 +128,7 @@ function onRoute() {
     told = "";
     follow(user, onUnknown);
   }
-  schedule();
+  draw();
 }
 
 /** An address may name nobody, or a member of another workspace: be somebody who is there. */

@@ -11,7 +11,8 @@ export function route() {
 }
 
 /**
- * Changes the named parts and keeps the rest; another channel leaves the thread and tab behind.
+ * Changes the named parts and keeps the rest; another channel leaves the thread and tab behind. The page shows the new
+ * place when this returns, so that no key pressed next goes to the old one.
  * @param {Partial<Route>} parts
  * @param {{isQuiet?: boolean}} [how] quiet ones make no entry in the history
  */
@@ -22,10 +23,7 @@ export function go(parts, { isQuiet = false } = {}) {
   const query = NAMES.filter((name) => next[name]).map((name) => `${name}=${encodeURIComponent(next[name])}`);
   const hash = `#${query.join("&")}`;
   if (hash === location.hash) return;
-  if (isQuiet) {
-    history.replaceState(null, "", hash);
-    dispatchEvent(new HashChangeEvent("hashchange"));
-  } else {
-    location.hash = hash;
-  }
+  if (isQuiet) history.replaceState(null, "", hash);
+  else history.pushState(null, "", hash);
+  dispatchEvent(new HashChangeEvent("hashchange"));
 }

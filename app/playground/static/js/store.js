@@ -35,6 +35,8 @@ export const store = {
   /** @type {Map<string, string>} */ read: new Map(),
 };
 
+const LONGEST_CATCH_UP_MS = 3000;
+
 let revision = 0;
 const listeners = new Set();
 
@@ -45,6 +47,24 @@ export function onChange(listener) {
 
 export function changed() {
   for (const listener of listeners) listener();
+}
+
+/**
+ * Resolves once the feed has come to that notice. A feed that is away is not waited for: it brings everything later.
+ * @param {number} seq @returns {Promise<void>}
+ */
+export function caughtUp(seq) {
+  if (store.seq >= seq || store.connection !== "open") return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      listeners.delete(look);
+      resolve();
+    };
+    const look = () => store.seq >= seq && done();
+    const timer = setTimeout(done, LONGEST_CATCH_UP_MS);
+    onChange(look);
+  });
 }
 
 export const threadKey = (channel, ts) => `${channel}:${ts ?? ""}`;
