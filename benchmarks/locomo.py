@@ -18,7 +18,8 @@ from benchmarks.tables import Table, render
 from memory.embedder import Embedder, EmbedderMissingError, embedded_text
 from memory.ranker import KeywordRanker
 from memory.relevance import RelevanceRanker
-from memory.stores.vectors import VectorTable, packed
+from memory.stores.vectors import KeptVector, VectorTable, packed
+from memory.text import query_terms
 
 LEAST_RECALL = {Corpus.TURNS: 0.66, Corpus.FACTS: 0.60}
 LEAST_FUSED_RECALL = {Corpus.TURNS: 0.72, Corpus.FACTS: 0.65}
@@ -97,8 +98,10 @@ def _fused(dates: Dates) -> str:
 
 
 def _measure_fused(figures: Figures, pool: Pool, ranker: Ranks, vectors: Vectors) -> None:
-    known = VectorTable((record.id, packed(vectors[embedded_text(record)])) for record in pool.records)
-    measure(figures, pool, ranker, lambda question: known.similarity(vectors[question]))
+    known = VectorTable(
+        KeptVector(record.id, record.author, packed(vectors[embedded_text(record)])) for record in pool.records
+    )
+    measure(figures, pool, ranker, lambda question: known.similarity(vectors[question], query_terms(question)))
 
 
 async def _vectors(conversations: Sequence[Conversation], embedder: Embedder) -> Vectors:

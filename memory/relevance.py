@@ -6,13 +6,14 @@ from heapq import nlargest
 from math import exp2, inf, ulp
 from operator import attrgetter
 
+from memory.authors import named_authors
 from memory.coverage import covered_shares
 from memory.fusion import fused
 from memory.pool import Pool, pool_of
 from memory.ranker import NO_SIMILARITY
 from memory.record import MemoryRecord
 from memory.store import Hit
-from memory.text import name_terms, query_terms
+from memory.text import query_terms
 
 RECENCY_NUDGE = 0.1
 """A factor of 1.1 for what was used just now falls to 0.9: enough to order equals, too little to outweigh a word."""
@@ -49,7 +50,7 @@ class RelevanceRanker:
         scores = covered_shares(pool, terms)
         if similarity:
             scores = _fused(pool, scores, similarity)
-        named = _named_authors(pool.authors, frozenset(terms))
+        named = named_authors(pool.authors, terms)
         most = len(pool) if limit is None else max(0, limit)
         found = _ordered(pool, scores, named, now, most)
         return [Hit(pool[place], -score) for score, place in found]
@@ -97,12 +98,6 @@ def _contenders(scores: Sequence[float], most: int, lasting: float) -> list[int]
     slots = [slot for slot, score in enumerate(scores) if score >= least]
     slots.sort(key=scores.__getitem__, reverse=True)
     return slots
-
-
-def _named_authors(authors: frozenset[str | None], terms: frozenset[str]) -> frozenset[str]:
-    """Those the question names; nobody when they said everything, which tells nothing."""
-    named = frozenset(author for author in authors if author and not terms.isdisjoint(name_terms(author)))
-    return named if len(named) < len(authors) else frozenset()
 
 
 def _lifted(score: float) -> float:

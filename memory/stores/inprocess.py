@@ -35,8 +35,8 @@ from memory.store import (
     Stats,
     StoreUnavailableError,
 )
-from memory.stores.vectors import VectorTable, packed_alike
-from memory.text import forget_words, storable
+from memory.stores.vectors import KeptVector, VectorTable, packed_alike
+from memory.text import forget_words, query_terms, storable
 
 _SEQUENCE = attrgetter("sequence")
 
@@ -270,11 +270,11 @@ def _similarity(scope: _Scope, query: Query) -> dict[str, float]:
         return {}
     size = len(query.vector.values) * 4
     fitting = [
-        (record_id, blob)
+        KeptVector(record_id, scope.records[record_id].author, blob)
         for record_id, (model, blob) in scope.vectors.items()
         if model == query.vector.model and len(blob) == size
     ]
-    return VectorTable(fitting).similarity(query.vector.values)
+    return VectorTable(fitting).similarity(query.vector.values, query_terms(query.text))
 
 
 def _counted(scope: _Scope) -> Stats:

@@ -92,7 +92,7 @@ async def _similarity(server: Server, scope: Scope, snapshot: Snapshot, search: 
     table = snapshot.tables.get((vector.model, len(vector.values)))
     if table is None:
         table = await server.read(lambda connection: fetch_table(connection, scope.key, snapshot, vector))
-    return await asyncio.to_thread(table.similarity, vector.values)
+    return await asyncio.to_thread(table.similarity, vector.values, query_terms(search.query.text))
 
 
 async def _through_index(

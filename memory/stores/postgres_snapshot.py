@@ -18,7 +18,7 @@ from memory.scope import record_id
 from memory.store import Vector
 from memory.stores.postgres_rows import COLUMNS, RECORDS, Row, record_of, require_terms
 from memory.stores.postgres_server import Connection
-from memory.stores.vectors import VectorTable, keep_table
+from memory.stores.vectors import KeptVector, VectorTable, keep_table
 
 _SCOPE: LiteralString = "scopes.id, scopes.epoch, scopes.version, scopes.is_indexed, scopes.terms_version"
 CHANGED: LiteralString = f"""SELECT {_SCOPE}, found.* FROM scopes LEFT JOIN LATERAL (
@@ -105,10 +105,12 @@ async def brought_up(known: Snapshot | None, seen: Seen, scope_key: str, breaks:
 async def fetch_table(connection: Connection, scope_key: str, snapshot: Snapshot, vector: Vector) -> VectorTable:
     """The scope's vectors that can be compared with ``vector``."""
     cursor = await connection.execute(
-        "SELECT seq, data FROM vectors WHERE scope = %s AND model = %s AND dim = %s ORDER BY seq",
+        "SELECT seq, author, data FROM vectors JOIN records USING (scope, seq)"
+        " WHERE scope = %s AND model = %s AND dim = %s ORDER BY seq",
         (snapshot.scope, vector.model, len(vector.values)),
     )
-    found = [(record_id(scope_key, sequence), data) for sequence, data in await cursor.fetchall()]
+    rows = await cursor.fetchall()
+    found = [KeptVector(record_id(scope_key, sequence), author, data) for sequence, author, data in rows]
     table = await asyncio.to_thread(VectorTable, found)
     keep_table(snapshot.tables, (vector.model, len(vector.values)), table)
     snapshot.vectors = sum(map(len, snapshot.tables.values()))

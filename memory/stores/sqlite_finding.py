@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from memory.engine import used
 from memory.ranker import NO_SIMILARITY, matches_any
 from memory.record import MemoryRecord
-from memory.store import Hit, Query, Retrieved, Vector
+from memory.store import Hit, Query, Retrieved
 from memory.stores.rows import LARGEST_INTEGER, row_limit, sequence_in
 from memory.stores.searches import WHOLE_POOL, Listing, Search, candidates_for, ranked
 from memory.stores.sqlite_files import ScopeFile
@@ -92,7 +92,7 @@ def _newest_first(file: ScopeFile, connection: sqlite3.Connection, listing: List
 def _find(file: ScopeFile, connection: sqlite3.Connection, search: Search, snapshot: Snapshot | None) -> list[Hit]:
     query = search.query
     tables = {} if snapshot is None else snapshot.tables
-    similarity = {} if query.vector is None else _similarity(file.scope_key, connection, query.vector, tables)
+    similarity = _similarity(file.scope_key, connection, query, tables)
     records = _candidates(file, connection, query, similarity) if snapshot is None else snapshot.pool
     return ranked(records, search, similarity)
 
@@ -121,12 +121,15 @@ def _snapshot(file: ScopeFile, connection: sqlite3.Connection) -> Snapshot | Non
 
 
 def _similarity(
-    scope_key: str, connection: sqlite3.Connection, vector: Vector, tables: dict[tuple[str, int], VectorTable]
+    scope_key: str, connection: sqlite3.Connection, query: Query, tables: dict[tuple[str, int], VectorTable]
 ) -> dict[str, float]:
+    vector = query.vector
+    if vector is None:
+        return {}
     space = (vector.model, len(vector.values))
     if space not in tables:
         keep_table(tables, space, vector_table(connection, scope_key, vector))
-    return tables[space].similarity(vector.values)
+    return tables[space].similarity(vector.values, query_terms(query.text))
 
 
 def _candidates(

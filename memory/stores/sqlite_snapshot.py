@@ -9,7 +9,7 @@ from memory.scope import record_id
 from memory.store import Hit, Vector
 from memory.stores.sqlite_rows import record_of
 from memory.stores.sqlite_uses import Uses
-from memory.stores.vectors import VectorTable
+from memory.stores.vectors import KeptVector, VectorTable
 
 
 @dataclass(slots=True)
@@ -40,6 +40,7 @@ def load(connection: sqlite3.Connection, scope_key: str, version: int, uses: Use
 def vector_table(connection: sqlite3.Connection, scope_key: str, vector: Vector) -> VectorTable:
     """The scope's vectors that can be compared with ``vector``."""
     found = connection.execute(
-        "SELECT seq, data FROM vectors WHERE model = ? AND dim = ?", (vector.model, len(vector.values))
+        "SELECT seq, author, data FROM vectors JOIN records USING (seq) WHERE model = ? AND dim = ?",
+        (vector.model, len(vector.values)),
     )
-    return VectorTable((record_id(scope_key, sequence), data) for sequence, data in found)
+    return VectorTable(KeptVector(record_id(scope_key, sequence), author, data) for sequence, author, data in found)

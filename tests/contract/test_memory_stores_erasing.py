@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from memory.record import WriteCounts
 from memory.store import EraseReceipt, Query, Vector
-from tests.memory_records import ORG, SHELVES, THREAD, USER, Shelf, VectorStore, fact, found, kept, texts
+from memory.stores.vectors import KeptVector, VectorTable, packed
+from memory.text import query_terms
+from tests.memory_records import ORG, RANKERS, SHELVES, THREAD, USER, Shelf, VectorStore, fact, found, kept, texts
 
 OTHER_THREAD = "slack:C1:2.0"
 MODEL = "test/small"
@@ -117,6 +120,27 @@ async def test_the_ranker_hears_how_close_each_record_is(shelf: Shelf) -> None:
             assert {hit.record.text for hit in hits} == {"deploy one", "deploy two", "deploy three"}
             expected = "deploy one" if shelf.kind.endswith("keyword") else "deploy two"
             assert hits[0].record.text == expected
+
+
+async def test_a_question_that_names_an_author_is_compared_without_the_authors_voice(shelf: Shelf) -> None:
+    """Ana's records point one way, Bo's another; every fourth one is about what is asked, in no word of it."""
+    directions = {f"note {number}": (1.0 - number % 2, number % 2, number % 4 < 2) for number in range(40)}
+    async with shelf.open() as store:
+        candidates = [replace(fact(text), author="Ana" if voice else "Bo") for text, (voice, *_) in directions.items()]
+        await store.write(ORG, candidates)
+        records = await kept(store)
+        vectors = {record.id: tuple(map(float, directions[record.text])) for record in records}
+        await store.keep_vectors(ORG, MODEL, vectors)
+        question, asked = "what does Ana note", Vector(MODEL, (2.0, 0.0, 2.0))
+        hits = (await store.retrieve(ORG, Query(question, 40, asked))).hits
+    table = VectorTable(KeptVector(each.id, each.author, packed(vectors[each.id])) for each in records)
+    rank = partial(RANKERS[shelf.kind.split("-")[1]].rank, records, question, shelf.clock.now())
+    expected, unnamed = (
+        [(hit.record.id, pytest.approx(hit.score, abs=1e-5)) for hit in rank(table.similarity(asked.values, named))]
+        for named in (query_terms(question), ())
+    )
+    assert [(hit.record.id, hit.score) for hit in hits] == expected
+    assert (expected == unnamed) == shelf.kind.endswith("keyword"), "it matters to the ranker that knows vectors"
 
 
 @pytest.mark.parametrize(
