@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from app.agents.prompt import words_of
 from app.agents.providers.base import ModelRequest, Turn
-from app.dispatch.provision import said_line
+from app.dispatch.provision import names_of, said_line
 from app.dispatch.work import Progress, Work
 from app.sessions.ticket import Ticket
 
@@ -13,7 +13,7 @@ from app.sessions.ticket import Ticket
 class TurnBoundary:
     """Implements ``app.agents.loop.Boundary``: before a model call, the messages that are to steer it go into it."""
 
-    def __init__(self, progress: Progress, ticket: Ticket[Work], take: Callable[[], Sequence[Work]]) -> None:
+    def __init__(self, progress: Progress, ticket: Ticket[Work], take: Callable[[], Sequence[Ticket[Work]]]) -> None:
         self._progress = progress
         self._ticket = ticket
         self._take = take
@@ -25,9 +25,11 @@ class TurnBoundary:
         if not steering:
             return request
         # Before anything is awaited: a turn that is cut from here on ends these messages with its own.
-        self._progress.works = (*self._progress.works, *steering)
-        names = [await work.chat.asker() for work in steering]
-        lines = [said_line(work, name) for work, name in zip(steering, names, strict=True)]
+        self._progress.tickets.extend(steering)
+        names = await names_of(steering)
+        lines = [said_line(ticket.said, names[ticket]) for ticket in self._progress.final() if ticket in names]
+        if not lines:
+            return request
         self._progress.lines.extend(lines)
         last = request.messages[-1]
         said = [words_of(line, is_shared=self._progress.is_shared) for line in lines]

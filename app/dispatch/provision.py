@@ -16,6 +16,7 @@ from app.sessions.context import build_session_context, session_context_prompt
 from app.sessions.entry import SessionEntry
 from app.sessions.key import KeyRules
 from app.sessions.source import ChatType, SessionSource
+from app.sessions.ticket import Ticket
 from app.sessions.transcript import Kind, TranscriptMessage
 from memory.recall import Recall
 from memory.scope import request_scopes
@@ -83,11 +84,11 @@ class Provision:
         seen, recalled, names, facts = await asyncio.gather(
             self._seen(progress.work, opened, asked_at),
             self._memory.recall(opened.entry.session_id, scopes, message.text),
-            _names(progress.works),
+            names_of(progress.standing),
             self._places.facts(message.channel_id),
         )
-        context = self._context(opened, facts, names[0])
-        said = [said_line(work, name) for work, name in zip(progress.works, names, strict=True)]
+        context = self._context(opened, facts, names[progress.tickets[0]])
+        said = [said_line(ticket.said, names[ticket]) for ticket in progress.final()]
         # Of messages that are answered together, the first one says how.
         said[0] = replace(said[0], directives=written(progress.work.wish) or None)
         progress.recalled, progress.lines = recalled, [*seen, *said]
@@ -128,9 +129,9 @@ class Provision:
         return session_context_prompt(context, redact_pii=self._setting.redact_pii)
 
 
-async def _names(works: Sequence[Work]) -> list[str]:
+async def names_of(tickets: Sequence[Ticket[Work]]) -> dict[Ticket[Work], str]:
     """Whoever says several things that are answered together is one person as a rule, so nothing waits for another."""
-    return [await work.chat.asker() for work in works]
+    return {ticket: await ticket.said.chat.asker() for ticket in tickets}
 
 
 def said_line(work: Work, author: str) -> TranscriptMessage:

@@ -19,6 +19,9 @@ class Revising:
     """What has not begun is no longer answered, or in its new words; what was answered stays as it is.
 
     Written down first, so that a next process knows it, too; then carried out in the line, without a wait between.
+    What another message's turn has taken along counts as not begun until the model is given it. From then on nothing
+    is done and nothing is said about it: whoever asked first still waits for that answer, which holds both. Should the
+    process end before that answer is made, the next one makes it without what was taken back, and in the new words.
     """
 
     def __init__(self, ports: Ports, message_chars: int) -> None:
@@ -73,7 +76,7 @@ class Revising:
         return [ticket for ticket in self._ports.lines.turns() if ticket.said.message.place == place]
 
     def _standing(self, waiting: Waiting) -> Sequence[Ticket[Work]]:
-        tickets = self._ports.lines.unbegun(waiting.session_key)
+        tickets = self._ports.lines.revisable(waiting.session_key)
         return [ticket for ticket in tickets if ticket.said.accepted.id == waiting.id]
 
     def _remember(self, waiting: Waiting, text: str | None) -> None:

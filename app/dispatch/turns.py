@@ -64,7 +64,7 @@ class Turns:
         """
         work = ticket.said
         status = work.chat.status()
-        progress = Progress(ticket.texts, Heard(self._outbox.chat(work).reply()), self._ports.clock.now())
+        progress = Progress([ticket, *ticket.carries], Heard(self._outbox.chat(work).reply()), self._ports.clock.now())
         try:
             return progress.outcome((await self._ended(progress, ticket)).name)
         finally:
@@ -279,7 +279,7 @@ def advice_of(kept: Sequence[Setting]) -> str | None:
 
 def _carried(progress: Progress) -> list[Accepted]:
     """The messages that were taken into the answer of the first, and end with it however it ends."""
-    return [work.accepted for work in progress.works[1:]]
+    return [ticket.said.accepted for ticket in progress.standing[1:]]
 
 
 def _reference(progress: Progress) -> Reference:

@@ -11,6 +11,7 @@ from app.dispatch.directives import Directed
 from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.resolve import Wish
 from app.sessions.entry import SessionEntry
+from app.sessions.ticket import Ticket
 from app.sessions.transcript import TranscriptMessage
 from memory.recall import Recalled
 
@@ -106,8 +107,8 @@ class Heard:
 class Progress:
     """How far a turn has come; what is known of it when it breaks off is what can be kept of it."""
 
-    works: Sequence[Work]
-    """The message that is answered, and those that are answered with it."""
+    tickets: list[Ticket[Work]]
+    """Of the message that is answered, and of those that are taken along with it."""
     reply: Heard
     started_at: datetime
     entry: SessionEntry | None = None
@@ -132,7 +133,18 @@ class Progress:
 
     @property
     def work(self) -> Work:
-        return self.works[0]
+        return self.tickets[0].said
+
+    @property
+    def standing(self) -> Sequence[Ticket[Work]]:
+        """Those of the messages that nobody has taken back."""
+        return [ticket for ticket in self.tickets if not ticket.is_withdrawn]
+
+    def final(self) -> Sequence[Ticket[Work]]:
+        """The ``standing`` ones in their latest words, which a model is given now: they are not changed any more."""
+        for ticket in self.standing:
+            ticket.is_final = True
+        return self.standing
 
     @property
     def answer(self) -> str:

@@ -61,7 +61,7 @@ class Line(Generic[T]):
         )
 
     def forsake(self, ticket: Ticket[T]) -> None:
-        """Take out a message that goes with another one's turn; what that turn has taken already stays with it."""
+        """Take out a message that goes with another one's turn."""
         if ticket in self.steering:
             self.steering.remove(ticket)
         elif ticket.carrier is not None:

@@ -85,6 +85,12 @@ class Lines(Generic[T]):
         line = self._lines.get(key)
         return () if line is None else (*line.steering, *line.pending())
 
+    def revisable(self, key: SessionKey) -> Sequence[Ticket[T]]:
+        """The messages in the line that can still be changed or taken back, those of the turn that runs included."""
+        running = self.turn_of(key)
+        taken = () if running is None else running.carries
+        return (*(each for each in taken if not each.is_final), *self.unbegun(key))
+
     def is_taken(self, key: SessionKey) -> bool:
         """Whether a turn runs in the line, or is about to, that is not the calling task's own."""
         line = self._lines.get(key)
@@ -153,7 +159,7 @@ class Lines(Generic[T]):
             raise ticket.fault
         return ticket.carrier
 
-    def steered(self, key: SessionKey) -> Sequence[T]:
+    def steered(self, key: SessionKey) -> Sequence[Ticket[T]]:
         """What came in for the running turn, in order, each once. Called by that turn at a boundary.
 
         Who takes it has to answer it: the messages end with this turn.
@@ -164,7 +170,7 @@ class Lines(Generic[T]):
         taken, line.steering = line.steering, []
         for ticket in taken:
             line.running.carry(ticket)
-        return tuple(ticket.said for ticket in taken)
+        return tuple(taken)
 
     def stop(self, thread_key: ThreadKey, may: Callable[[Ticket[T]], bool] = _anybody) -> int:
         """Cancel the turns that run in the thread and that ``may`` allows; how many."""
@@ -192,7 +198,7 @@ class Lines(Generic[T]):
         return len(gone)
 
     def withdraw(self, ticket: Ticket[T]) -> None:
-        """Take away one of those that no turn has taken up: those behind it move up, its owner learns of it."""
+        """Take away one of the ``revisable`` ones: those behind it move up, its owner learns of it."""
         self.leave(ticket)
         ticket.move(Stage.OVER, WithdrawnError("taken back by its author"))
 

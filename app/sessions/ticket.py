@@ -55,8 +55,8 @@ class Ticket(Generic[T]):
     outcome: str | None = None
     """Set by the owner within the turn, for those it carried; ``None`` when it was cut off before."""
 
-    texts: tuple[T, ...] = ()
-    """What this turn answers, in order: its own message and those that joined it. Complete once the turn begins."""
+    is_final: bool = False
+    """Set by the owner of the turn that answers it: what was said is beyond being changed or taken back."""
     is_stopped: bool = False
     is_interrupted: bool = False
 
@@ -71,6 +71,11 @@ class Ticket(Generic[T]):
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when its turn has ended."""
     bell: asyncio.Future[None] | None = None
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether its author has taken the message back."""
+        return isinstance(self.fault, WithdrawnError)
 
     @property
     def can_be_cut(self) -> bool:
@@ -89,7 +94,6 @@ class Ticket(Generic[T]):
     def begin(self) -> None:
         self.stage = Stage.RUNNING
         self.task = asyncio.current_task()
-        self.texts = (self.said, *(each.said for each in self.carries))
 
     def cut(self, *, by_stop: bool) -> bool:
         if self.task is None or not self.can_be_cut:

@@ -36,7 +36,7 @@ async def test_every_message_of_a_line_is_seen_in_its_order() -> None:
         async with lines.turn(runs):
             runs.takes_steering = True
             await boundary.wait()
-            assert lines.steered(KEY) == ("taken",)
+            assert [each.said for each in lines.steered(KEY)] == ["taken"]
             await ends.wait()
 
     async with asyncio.timeout(2), asyncio.TaskGroup() as group:

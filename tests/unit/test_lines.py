@@ -19,6 +19,14 @@ THREAD, OTHER_THREAD = ThreadKey("slack:C1:1.0"), ThreadKey("slack:C1:2.0")
 ALICE, BOB = UserId("slack:U1"), UserId("slack:U2")
 
 
+def texts_of(ticket: Ticket[str]) -> tuple[str, ...]:
+    return (ticket.said, *(each.said for each in ticket.carries))
+
+
+def steered(lines: Lines[str]) -> tuple[str, ...]:
+    return tuple(each.said for each in lines.steered(KEY))
+
+
 @dataclass
 class House:
     """Lines with owners that do what the dispatcher does, and a record of how each message ended."""
@@ -57,7 +65,7 @@ class House:
 
     async def _run(self, ticket: Ticket[str]) -> None:
         async with self.lines.turn(ticket):
-            self.began.append(ticket.texts)
+            self.began.append(texts_of(ticket))
             try:
                 await self.gates[ticket.said].wait()
                 ticket.outcome = "ran"
@@ -155,8 +163,8 @@ async def test_steering_reaches_the_running_turn_at_its_boundary() -> None:
         assert [home.say(text, BusyInput.STEER).admission for text in ("s1", "s2")] == [Steers(), Steers()]
         await home.settle()
         assert home.lines.depth(KEY) == 3
-        assert home.lines.steered(KEY) == ("s1", "s2")
-        assert home.lines.steered(KEY) == ()
+        assert steered(home.lines) == ("s1", "s2")
+        assert steered(home.lines) == ()
         await home.end("a")
         assert home.fates == {"a": "ran", "s1": "with a: ran", "s2": "with a: ran"}
         assert home.began == [("a",), ("queued",)]
@@ -176,9 +184,9 @@ async def test_steering_that_no_boundary_took_is_what_runs_next() -> None:
 
 async def test_nobody_steers_a_line_in_which_nothing_runs() -> None:
     async with house() as home:
-        assert home.lines.steered(KEY) == ()
+        assert steered(home.lines) == ()
         ticket = home.lines.join(KEY, THREAD, ALICE, "a", BusyInput.STEER)
-        assert home.lines.steered(KEY) == ()
+        assert steered(home.lines) == ()
         assert home.lines.turn_of(KEY) is None
         home.lines.leave(ticket)
 
@@ -274,7 +282,7 @@ async def test_while_the_process_ends_nothing_begins_and_everything_new_is_held(
         assert home.lines.hold() == 1
         assert home.say("c", BusyInput.INTERRUPT).admission == Held()
         assert home.say("d", key=OTHER).admission == Held()
-        assert home.lines.steered(KEY) == ("taken",)
+        assert steered(home.lines) == ("taken",)
         await home.end("a")
         held = dict.fromkeys(("b", "c", "d"), HeldError.__name__)
         assert home.fates == {"a": "ran", "taken": "with a: ran", **held}
@@ -336,7 +344,7 @@ async def test_a_message_that_leaves_before_it_is_carried_is_not_answered() -> N
         for text in "sc":
             home.tasks[text].cancel()
         await home.settle()
-        assert home.lines.steered(KEY) == ()
+        assert steered(home.lines) == ()
         await home.end("a", "b")
         assert home.began == [("a",), ("b",)]
 
@@ -353,10 +361,33 @@ async def test_a_message_that_is_taken_back_is_out_of_line_wherever_it_stood() -
         for ticket in (steering, leader):
             home.lines.withdraw(ticket)
         assert home.lines.unbegun(KEY) == (joined, behind)
-        assert home.lines.steered(KEY) == ()
+        assert steered(home.lines) == ()
         await home.end("a", "c", "d")
         assert home.began == [("a",), ("c",), ("d",)]
     assert {text: home.fates[text] for text in "sb"} == dict.fromkeys("sb", WithdrawnError.__name__)
+
+
+async def test_what_a_turn_has_taken_along_can_be_taken_back_until_its_words_are_final() -> None:
+    async with house() as home:
+        running = home.say("a")
+        await home.settle()
+        running.takes_steering = True
+        for text in ("gone", "given"):
+            home.say(text, BusyInput.STEER)
+        await home.settle()
+        gone, given = home.lines.steered(KEY)
+        waiting = home.say("waits")
+        assert home.lines.unbegun(KEY) == (waiting,)
+        assert home.lines.revisable(KEY) == (gone, given, waiting)
+        given.is_final = True
+        assert home.lines.revisable(KEY) == (gone, waiting)
+        home.lines.withdraw(gone)
+        await home.settle()
+        assert (gone.is_withdrawn, given.is_withdrawn) == (True, False)
+        assert home.fates == {"gone": WithdrawnError.__name__}
+        await home.end("a", "waits")
+        assert home.fates["given"] == "with a: ran"
+    assert home.lines.revisable(KEY) == ()
 
 
 async def test_a_message_that_is_taken_back_when_it_is_next_leaves_its_place_to_others() -> None:

@@ -157,8 +157,7 @@ class History:
             assert not self.is_holding, "a turn began while the process ends"
             assert all(other.ticket.key != ticket.key for other in self.running), "two turns of one line"
             assert len(self.running) < PLACES, "more turns than places"
-            assert ticket.texts[0] == message.number
-            self.answered[ticket.key].extend(ticket.texts)
+            self.answered[ticket.key].extend([message.number, *(each.said for each in ticket.carries)])
             self.running.append(message)
             ticket.takes_steering = message.step.takes_steering
             ticket.is_interruptible = message.step.is_interruptible
@@ -219,7 +218,7 @@ class History:
         self.messages.append(message)
 
     def reach(self, step: Boundary) -> None:
-        self.answered[step.key].extend(self.lines.steered(step.key))
+        self.answered[step.key].extend(each.said for each in self.lines.steered(step.key))
         if (running := self.lines.turn_of(step.key)) is not None:
             running.takes_steering, running.is_interruptible = step.takes_steering, step.is_interruptible
 

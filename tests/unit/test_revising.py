@@ -36,6 +36,20 @@ QUEUE = Command(
 )
 
 
+class SlowChat(FakeChat):
+    """One that takes its time to tell who writes in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_known = asyncio.Event()
+        self.is_asked = False
+
+    async def asker(self) -> str:
+        self.is_asked = True
+        await self.is_known.wait()
+        return await super().asker()
+
+
 class Talk:
     """One answer that is under way, and what is said behind it, each with a chat of its own."""
 
@@ -57,8 +71,8 @@ class Talk:
         await self.say(FIRST)
         await until(lambda: self.chats["one"].answer.written == "Let me see")
 
-    async def say(self, said: IncomingMessage) -> None:
-        self.chats[said.text] = FakeChat()
+    async def say(self, said: IncomingMessage, chat: FakeChat | None = None) -> None:
+        self.chats[said.text] = chat or FakeChat()
         self.tasks[said.text] = self._group.create_task(self.house.handle(said, self.chats[said.text]))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -67,6 +81,13 @@ class Talk:
     def asked(self) -> list[str]:
         """The last line of each request to the model."""
         return [request.messages[-1].text.rsplit("\n", 1)[-1] for request in self.house.provider.requests]
+
+
+async def revise(talk: Talk, said: IncomingMessage, text: str | None) -> None:
+    if text is None:
+        await talk.revising.withdraw(said.place, ALICE)
+    else:
+        await talk.revising.reword(said.place, text)
 
 
 async def test_what_is_taken_back_while_it_waits_is_not_answered_and_those_behind_it_move_up() -> None:
@@ -201,6 +222,84 @@ async def test_what_was_to_steer_an_answer_is_taken_back_or_reworded_before_it_d
         talk.gate.set()
     assert talk.tasks["two"].result() == "withdrawn"
     assert talk.asked == ["Alice: one", "Alice: drei"]
+
+
+@pytest.mark.parametrize("text", [None, "zwei"])
+async def test_what_an_answer_has_taken_along_is_taken_back_or_reworded_before_the_model_has_it(
+    text: str | None,
+) -> None:
+    first, second = SlowChat(), SlowChat()
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Talk(group, busy_input=BusyInput.STEER)
+        await talk.say(FIRST, first)
+        await until(lambda: first.is_asked)
+        await talk.say(SECOND, second)
+        await talk.say(THIRD)
+        first.is_known.set()
+        await until(lambda: second.is_asked)
+        assert talk.house.dispatcher.lines.turns()[0].carries, "it was taken along"
+        await revise(talk, SECOND, text)
+        second.is_known.set()
+        talk.gate.set()
+    said = ["Alice: one", *([] if text is None else [f"Alice: {text}"]), "Alice: three"]
+    assert talk.house.provider.requests[0].messages == (Turn("user", "\n\n".join(said)),)
+    assert talk.tasks["two"].result() == ("withdrawn" if text is None else "carried")
+    assert talk.house.journal.outcomes == {1: "ran", 2: talk.tasks["two"].result(), 3: "carried"}
+    kept = [line.content for record in talk.house.journal.records for line in record.lines]
+    assert kept == [*(each.removeprefix("Alice: ") for each in said), "Let me see"]
+
+
+async def test_an_answer_goes_on_without_the_only_message_it_had_taken_along() -> None:
+    second = SlowChat()
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Talk(group, busy_input=BusyInput.STEER)
+        await talk.say(FIRST, first := SlowChat())
+        await until(lambda: first.is_asked)
+        await talk.say(SECOND, second)
+        first.is_known.set()
+        await until(lambda: second.is_asked)
+        await revise(talk, SECOND, None)
+        second.is_known.set()
+        talk.gate.set()
+    assert talk.asked == ["Alice: one"]
+    assert {text: task.result() for text, task in talk.tasks.items()} == {"one": "ran", "two": "withdrawn"}
+
+
+@pytest.mark.parametrize("text", [None, "drei"])
+async def test_what_is_to_be_answered_together_is_taken_back_or_reworded_while_the_turn_prepares(
+    text: str | None,
+) -> None:
+    second = SlowChat()
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Talk(group, ["Together."], busy_input=BusyInput.INTERRUPT)
+        await talk.begin()
+        talk.house.journal.ending = ended = asyncio.Event()
+        await talk.say(SECOND, second)
+        await talk.say(THIRD)
+        ended.set()
+        await until(lambda: second.is_asked)
+        await revise(talk, THIRD, text)
+        second.is_known.set()
+    said = ["Alice: two", *([] if text is None else [f"Alice: {text}"])]
+    assert talk.house.provider.requests[-1].messages[-1] == Turn("user", "\n\n".join(said))
+    assert talk.tasks["three"].result() == ("withdrawn" if text is None else "carried")
+
+
+@pytest.mark.parametrize("text", [None, "zwei"])
+async def test_an_answer_whose_model_has_a_message_already_is_left_to_end(text: str | None) -> None:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Talk(group, busy_input=BusyInput.STEER)
+        await talk.say(FIRST, first := SlowChat())
+        await until(lambda: first.is_asked)
+        await talk.say(SECOND)
+        first.is_known.set()
+        await until(lambda: talk.chats["one"].answer.written == "Let me see")
+        await revise(talk, SECOND, text)
+        talk.gate.set()
+    assert talk.asked == ["Alice: two"]
+    assert {text: task.result() for text, task in talk.tasks.items()} == {"one": "ran", "two": "carried"}
+    assert talk.house.journal.outcomes == {1: "ran", 2: "carried"}
+    assert (talk.chats["one"].said, talk.chats["two"].said) == ([], [])
 
 
 async def test_what_a_command_has_put_in_line_goes_with_its_command() -> None:
