@@ -130,6 +130,7 @@ class Messages(AsyncMiddleware):
                 self._background.spawn(apologise(chat, incoming, fault), name="apology")
             return
         if accepted is not None:
+            await self._revisions.arrived(incoming.place)
             self._background.spawn(self._serve(accepted, chat), name="turn")
 
     async def _serve(self, accepted: Accepted, chat: Chat) -> None:

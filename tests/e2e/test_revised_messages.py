@@ -120,6 +120,26 @@ async def test_a_restart_knows_what_was_deleted_and_edited_while_it_waited(playg
     assert "SECRET" not in str(after.provider.requests)
 
 
+@pytest.mark.parametrize("thread", [True, False])
+async def test_a_question_is_answered_in_its_new_words_or_not_at_all_however_early_they_come(
+    busy: Busy, *, thread: bool
+) -> None:
+    people, delivery = busy.bot.playground.people, busy.bot.playground.delivery
+    thread_ts = busy.root.ts if thread else None
+    # A mention comes as two events; what became of it comes before both.
+    delivery.reorder_next(3)
+    gone = busy.bot.say(f"{MENTION} SECRET", thread_ts=thread_ts)
+    people.delete(ALICE, gone.channel, gone.ts)
+    delivery.reorder_next(3)
+    edited = busy.bot.say(f"{MENTION} OLD", thread_ts=thread_ts)
+    people.edit(ALICE, edited.channel, edited.ts, f"{MENTION} new")
+    await busy.heard()
+    busy.gate.set()
+    await busy.bot.rest(lambda: "two" in busy.bot.text(edited))
+    assert busy.asked == ["alice: 1", "alice: new"]
+    assert "SECRET" not in str(busy.bot.provider.requests)
+
+
 async def test_revisions_that_make_no_sense_are_acknowledged_and_the_bot_goes_on(busy: Busy) -> None:
     await busy.ask("2")
     delivery = busy.bot.playground.delivery

@@ -1,5 +1,6 @@
 """What Slack tells of messages that were said before."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from app.channel import ChannelId, Place, UserId, WorkspaceId
 from app.errors import StateError
 from app.slack.gate import Ignored, refusal
 from app.slack.payloads import MalformedEventError, is_revision, revision_event
-from app.slack.revisions import Revisions
+from app.slack.revisions import EARLY_MOST, EARLY_S, Revisions
+from tests.fakes import ManualClock
 from tests.unbuilt_bolt import IDENTITY, unconnected_workspace
 
 Json = dict[str, Any]
@@ -56,10 +58,14 @@ class Heard:
 HERE = Place(WorkspaceId("slack:T1"), ChannelId("slack:C1"), "1.1")
 
 
+def listening() -> tuple[Revisions, Heard, ManualClock]:
+    heard, clock = Heard(), ManualClock()
+    return Revisions(replace(unconnected_workspace(Background()), clock=clock), heard), heard, clock
+
+
 async def told(*bodies: Json, fault: StateError | None = None) -> list[tuple[Place, str]]:
-    heard = Heard()
+    revisions, heard, _ = listening()
     heard.fault = fault
-    revisions = Revisions(unconnected_workspace(Background()), heard)
     for body in bodies:
         assert is_revision(body)
         await revisions.take(body)
@@ -122,6 +128,41 @@ async def test_another_teams_message_has_another_place() -> None:
 
 async def test_records_that_cannot_be_written_keep_nobody_waiting() -> None:
     assert await told(deleted(said()), fault=StateError("disk full")) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "what"), [(changed(said("new"), said()), "new"), (deleted(said()), "withdrawn by slack:U1")]
+)
+async def test_what_was_told_of_a_message_before_it_came_goes_for_it_when_it_comes(body: Json, what: str) -> None:
+    revisions, heard, _ = listening()
+    await revisions.arrived(HERE)
+    assert heard.told == []
+    await revisions.take(body)
+    await revisions.arrived(replace(HERE, position="1.2"))
+    await revisions.arrived(HERE)
+    assert heard.told == [(HERE, what)] * 2
+
+
+async def test_the_latest_of_what_was_told_before_a_message_came_goes_for_it() -> None:
+    revisions, heard, _ = listening()
+    for body in (changed(said("second"), said("first"), ts="2.2"), changed(said("first"), said(), ts="2.1")):
+        await revisions.take(body)
+    await revisions.arrived(HERE)
+    assert heard.told == [(HERE, "second")] * 2
+
+
+async def test_what_was_told_of_a_message_that_does_not_come_is_forgotten_after_a_while_or_for_others() -> None:
+    revisions, heard, clock = listening()
+    await revisions.take(deleted(said()))
+    clock.elapsed_s = EARLY_S
+    await revisions.arrived(HERE)
+    assert len(heard.told) == 1
+    for number in range(EARLY_MOST + 1):
+        await revisions.take(changed(said("new", ts=f"9.{number}"), said()))
+    heard.told.clear()
+    for number in range(EARLY_MOST + 1):
+        await revisions.arrived(replace(HERE, position=f"9.{number}"))
+    assert [place.position for place, _ in heard.told] == [f"9.{number}" for number in range(1, EARLY_MOST + 1)]
 
 
 @pytest.mark.parametrize(
