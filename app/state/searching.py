@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, column, func, literal_
 from app.sessions.entry import SessionKey
 from app.sessions.transcript import Found
 from app.state.tables import sessions, transcript
-from app.state.transcript_rows import LINE, line
+from app.state.transcript_rows import LINE, line, reading
 from memory.text import storable
 
 QUERY_WORDS = 50
@@ -35,7 +35,8 @@ def find(connection: Connection, query: str, keys: Collection[SessionKey], limit
     )
     each = hits.subquery()
     once = select(each).where(each.c.copy == 1).order_by(each.c.score, each.c.id.desc()).limit(limit)
-    return [Found(row[0], line(*row[1 : 1 + len(LINE)])) for row in connection.execute(once)]
+    with reading():
+        return [Found(row[0], line(*row[1 : 1 + len(LINE)])) for row in connection.execute(once)]
 
 
 def _in_sqlite(words: Sequence[str]) -> Select[*tuple[Any, ...]]:

@@ -1,6 +1,7 @@
 """Rows of ``transcript``: what was said. Every function works within the caller's transaction."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
+from contextlib import contextmanager
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -10,6 +11,7 @@ from app.sessions.entry import SessionId, SessionKey
 from app.sessions.errors import TranscriptUnreadableError
 from app.sessions.transcript import Kind, Rewound, TranscriptMessage, last_turns
 from app.state import session_rows
+from app.state.errors import StateValueError
 from app.state.prepared import Prepared
 from app.state.tables import sessions, transcript
 from memory.text import storable
@@ -77,7 +79,8 @@ def rewrite(connection: Connection, session_id: SessionId, messages: Sequence[Tr
 
 def load(connection: Connection, session_id: SessionId) -> list[TranscriptMessage]:
     """Every active line, oldest first. Raises ``TranscriptUnreadableError``."""
-    return [line(*row) for row in _ACTIVE.rows(connection, {"session_id": storable(session_id)})]
+    with reading():
+        return [line(*row) for row in _ACTIVE.rows(connection, {"session_id": storable(session_id)})]
 
 
 def rewind(connection: Connection, session_id: SessionId, turns: int) -> Rewound:
@@ -104,12 +107,24 @@ def speakers(connection: Connection, keys: Collection[SessionKey]) -> frozenset[
     return frozenset(connection.execute(select(transcript.c.user_id).distinct().where(of_keys, said)).scalars())
 
 
+@contextmanager
+def reading() -> Generator[None]:
+    """Around everything that reads lines: one whose moment is none makes no sense either."""
+    try:
+        yield
+    except StateValueError as fault:
+        raise TranscriptUnreadableError("a line of the transcript has no moment") from fault
+
+
 def line(*kept: Any) -> TranscriptMessage:
     """A line out of the columns of ``LINE``. Raises ``TranscriptUnreadableError``, without what it says."""
     role, content, at, name, author, user_id, position, number, directives, files = kept
     kind = _KINDS.get(name)
     if kind is None or role not in _ROLES:
         raise TranscriptUnreadableError(f"line {number} of the transcript is of no known role and kind")
+    if not (isinstance(content, str) and isinstance(files, int)):
+        # SQLite keeps any value in any column.
+        raise TranscriptUnreadableError(f"line {number} of the transcript has no text or no number of files")
     return TranscriptMessage(role, content, at, kind, author, user_id, position, number, directives, files)
 
 

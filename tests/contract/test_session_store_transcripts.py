@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text
 
 from app.sessions.entry import SessionId, SessionKey
 from app.sessions.errors import TranscriptUnreadableError
@@ -144,17 +144,27 @@ async def test_what_was_taken_back_can_be_said_again(store: StateSessions, sessi
     assert contents(await store.load(session)) == ["one", "better"]
 
 
-@pytest.mark.parametrize("damage", [{"kind": "whispered"}, {"role": "system"}])
+@pytest.mark.parametrize("damage", ["kind = 'whispered'", "role = 'system'", "at = 9000000000000000000"])
 async def test_a_line_that_makes_no_sense_is_no_empty_transcript(
-    store: StateSessions, session: SessionId, database: Database, damage: dict[str, str]
+    store: StateSessions, session: SessionId, database: Database, damage: str
 ) -> None:
     await store.append(session, [said("secret words")])
-    await database.write(lambda connection: connection.execute(update(transcript).values(damage)))
+    await database.write(lambda connection: connection.execute(text(f"UPDATE transcript SET {damage}")))  # noqa: S608
     with pytest.raises(TranscriptUnreadableError) as unreadable:
         await store.load(session)
     assert "secret" not in str(unreadable.value)
     with pytest.raises(TranscriptUnreadableError):
         await store.rewind(session)
+
+
+async def test_a_line_that_makes_no_sense_is_told_of_by_a_search_as_well(
+    store: StateSessions, session: SessionId, database: Database
+) -> None:
+    await store.append(session, [said("secret words")])
+    damage = text("UPDATE transcript SET at = 9000000000000000000")
+    await database.write(lambda connection: connection.execute(damage))
+    with pytest.raises(TranscriptUnreadableError):
+        await store.search("secret", [KEY])
 
 
 async def test_a_line_can_be_any_text(store: StateSessions, session: SessionId) -> None:

@@ -14,6 +14,7 @@ from blockbuster import BlockBuster
 from sqlalchemy import Connection, Engine, event, text
 
 from app.errors import ConfigurationError
+from app.sessions.errors import TranscriptUnreadableError
 from app.state.engine import Database
 from app.state.errors import (
     StateBusyError,
@@ -21,8 +22,11 @@ from app.state.errors import (
     StateError,
     StateFullError,
     StateUnreachableError,
+    StateValueError,
 )
 from app.state.opening import engine_of, file_of, open_database
+from tests.fakes import ManualClock
+from tests.session_lines import said, store_over, thread
 from tests.state_databases import WAIT_S, Gate, PostgresServer, noted, noting
 
 
@@ -93,6 +97,28 @@ async def test_a_full_disk_keeps_nothing_of_a_write_and_the_small_ones_beside_it
     assert [type(outcome) for outcome in outcomes] == [type(None), StateFullError, type(None)]
     assert await narrow.read(noted) == ["before", "after"]
     await narrow.aclose()
+
+
+@pytest.mark.parametrize("damage", ["at = 'yesterday'", "content = x'ff00'", "files = 'some'"])
+async def test_a_line_of_the_transcript_with_what_only_sqlite_keeps_there_is_no_empty_transcript(
+    sqlite_url: str, damage: str
+) -> None:
+    async with open_database(sqlite_url, ManualClock()) as database:
+        store = store_over(database, ManualClock())
+        session_id = (await store.get_or_create(*thread())).session_id
+        await store.append(session_id, [said("words")])
+        await database.write(lambda connection: connection.execute(text(f"UPDATE transcript SET {damage}")))  # noqa: S608
+        with pytest.raises(TranscriptUnreadableError):
+            await store.load(session_id)
+
+
+async def test_a_moment_that_is_none_is_an_error_of_the_records(sqlite_url: str) -> None:
+    async with open_database(sqlite_url, ManualClock()) as database:
+        store = store_over(database, ManualClock())
+        entry = await store.get_or_create(*thread())
+        await database.write(lambda connection: connection.execute(text("UPDATE routes SET updated_at = 'now'")))
+        with pytest.raises(StateValueError):
+            await store.get(entry.session_key)
 
 
 @pytest.mark.parametrize(
