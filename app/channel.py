@@ -115,6 +115,11 @@ class Remains:
     """True when they are a complete answer."""
 
 
+def no_others() -> Collection[str]:
+    """For answers that are one message's alone."""
+    return ()
+
+
 def nobody_listens(_position: str) -> None:
     """For answers whose messages nobody keeps track of."""
 
@@ -207,6 +212,13 @@ class Chat(Protocol):
 
     def reusing(self, positions: Sequence[str]) -> "Chat":
         """The same conversation, whose next answer takes the place of these messages of the bot."""
+        ...
+
+    def answering(self, others: Callable[[], Collection[str]]) -> "Chat":
+        """The same conversation, whose next answer is also that of the messages at ``others``, asked for when it ends.
+
+        Another process finds it when it looks for the ``remains`` of an answer to one of them.
+        """
         ...
 
     def noting(self, on_posted: Callable[[str], None]) -> "Chat":

@@ -168,6 +168,9 @@ class ConsoleChat:
     def reusing(self, positions: Sequence[str]) -> "ConsoleChat":  # noqa: ARG002 - as above
         return self
 
+    def answering(self, others: Callable[[], Collection[str]]) -> "ConsoleChat":  # noqa: ARG002 - as above
+        return self
+
     def noting(self, on_posted: Callable[[str], None]) -> "ConsoleChat":  # noqa: ARG002 - as above
         return self
 

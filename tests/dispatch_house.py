@@ -1,5 +1,6 @@
 """A dispatcher and the fakes around it."""
 
+import asyncio
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -31,6 +32,20 @@ class KeptReflections:
 
     def schedule(self, turn: FinishedTurn, chat: Chat) -> None:
         self.turns.append(turn)
+
+
+class SlowChat(FakeChat):
+    """One that takes its time to tell who writes in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_known = asyncio.Event()
+        self.is_asked = False
+
+    async def asker(self) -> str:
+        self.is_asked = True
+        await self.is_known.wait()
+        return await super().asker()
 
 
 class House:

@@ -28,6 +28,7 @@ from app.channel import (
     UserId,
     Visibility,
     WorkspaceId,
+    no_others,
 )
 from app.clock import Clock
 from app.dispatch.journal import Accepted, Boot, MessageId, TurnRecord, Unfinished, Waiting
@@ -129,6 +130,7 @@ class FakeChat:
     noticed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     left: Remains = NOTHING_LEFT
     reused: tuple[str, ...] = ()
+    others: Callable[[], Collection[str]] = no_others
     finish_failure: SwitchboardError | None = None
 
     async def takes_part(self) -> bool:
@@ -165,6 +167,10 @@ class FakeChat:
 
     def reusing(self, positions: Sequence[str]) -> "FakeChat":
         self.reused = tuple(positions)
+        return self
+
+    def answering(self, others: Callable[[], Collection[str]]) -> "FakeChat":
+        self.others = others
         return self
 
     def noting(self, on_posted: Callable[[str], None]) -> "FakeChat":

@@ -1,7 +1,7 @@
 """A bot in a process of its own that kills itself (SIGKILL) at one step of a turn.
 
 ``python -m tests.mortal_bot STEP LATER_S``: its clock is ``LATER_S`` seconds ahead. Whoever sees the first words of an
-answer says so by a line to its standard input.
+answer says so by a line to its standard input. With ``no promises`` for a step it lives, and promises are not written.
 
 Its settings come from the environment. Nothing of it is cleaned up, flushed or said: what the next process finds is
 what a power cut would leave.
@@ -21,11 +21,13 @@ from app.bootstrap_state import open_state
 from app.channel import IncomingMessage, Place
 from app.clock import SystemClock
 from app.dispatch.journal import Accepted, Boot, Journal, TurnRecord, Unfinished, Waiting
+from app.errors import StateError
 from app.logs import configure
 from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
 from config.loading import load
 
+NO_PROMISES = "no promises"
 PIECES = ("The port ", "is 5433.")
 
 
@@ -81,6 +83,8 @@ class MortalJournal:
         self, accepted: Accepted, text: str, record: TurnRecord | None = None, carried: Sequence[Accepted] = ()
     ) -> None:
         self._fate.at("before promise")
+        if self._fate.step == NO_PROMISES:
+            raise StateError("disk full")
         await self._journal.promise(accepted, text, record, carried)
         self._fate.at("after promise")
 

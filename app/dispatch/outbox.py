@@ -29,7 +29,14 @@ its place in the records. Somebody waits for the end of the answer meanwhile."""
 InPlace = Callable[[Work, Callable[[], Awaitable[Outcome]]], Coroutine[Any, Any, object]]
 """Acts on a message when nobody is before it in its conversation's line."""
 
+Carried = Callable[[], Sequence[Accepted]]
+"""The messages that are answered along with another one, as far as that is known by now."""
+
 _log = structlog.stdlib.get_logger(__name__)
+
+
+def nothing_carried() -> Sequence[Accepted]:
+    return ()
 
 
 class Outbox:
@@ -57,9 +64,18 @@ class Outbox:
         """The message has its whole answer, which it ends with."""
         self._watched.get(accepted.id, []).append(outcome)
 
-    def chat(self, work: Work) -> Chat:
-        """The conversation as the message's own answer is written into it: noted down, in place of what is left."""
-        return work.chat.reusing(work.left.positions).noting(self._noting(work.accepted))
+    def chat(self, work: Work, carried: Carried = nothing_carried) -> Chat:
+        """The conversation as the message's own answer is written into it: noted down, in place of what is left.
+
+        ``carried``: what it is the answer to, too, which its end tells should the records never have it.
+        """
+        return self._own(work, carried).reusing(work.left.positions)
+
+    def _own(self, work: Work, carried: Carried) -> Chat:
+        def others() -> Sequence[str]:
+            return [each.message.position for each in carried()]
+
+        return work.chat.answering(others).noting(self._noting(work.accepted))
 
     async def say(
         self,
@@ -128,7 +144,7 @@ class Outbox:
         """
         fault = await self._promised(work, made, carried)
         try:
-            await work.chat.noting(self._noting(work.accepted)).say(note)
+            await self._own(work, lambda: carried).say(note)
         except (DeliveryError, StoppedByUserError) as unsaid:
             _log.error(DELIVERY_FAILED, reason=str(unsaid))
         self.shown(work.accepted, made.outcome)

@@ -62,9 +62,9 @@ class Turns:
 
         Called within the ticket's turn. What it raises is the end of the process, or nobody foresaw it.
         """
-        work = ticket.said
-        status = work.chat.status()
-        progress = Progress([ticket, *ticket.carries], Heard(self._outbox.chat(work).reply()), self._ports.clock.now())
+        work, tickets = ticket.said, [ticket, *ticket.carries]
+        status, reply = work.chat.status(), self._outbox.chat(work, lambda: _carried(progress)).reply()
+        progress = Progress(tickets, Heard(reply), self._ports.clock.now())
         try:
             return progress.outcome((await self._ended(progress, ticket)).name)
         finally:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from app.background import Spawn
-from app.channel import Remains, Reply, StatusCard, ThreadMessage, nobody_listens
+from app.channel import Remains, Reply, StatusCard, ThreadMessage, no_others, nobody_listens
 from app.clock import Clock
 from app.errors import ChannelUnavailableError
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
@@ -73,6 +73,8 @@ class SlackChat:
     thread: Thread
     taken: tuple[str, ...] = ()
     """Messages of an earlier attempt whose place the answer takes."""
+    others: Callable[[], Collection[str]] = no_others
+    """Further messages that the answer is to."""
     on_posted: Callable[[str], None] = nobody_listens
 
     async def takes_part(self) -> bool:
@@ -116,6 +118,9 @@ class SlackChat:
     def reusing(self, positions: Sequence[str]) -> "SlackChat":
         return replace(self, taken=tuple(positions)) if positions or self.taken else self
 
+    def answering(self, others: Callable[[], Collection[str]]) -> "SlackChat":
+        return replace(self, others=others)
+
     def noting(self, on_posted: Callable[[str], None]) -> "SlackChat":
         return replace(self, on_posted=on_posted)
 
@@ -145,7 +150,7 @@ class SlackChat:
 
     def _posting(self) -> Posting:
         workspace = self.workspace
-        return Posting(workspace.calls, self.thread, workspace.identity.user_id, workspace.begun)
+        return Posting(workspace.calls, self.thread, workspace.identity.user_id, workspace.begun, self.others)
 
 
 def announcement(text: str) -> str:

@@ -1,22 +1,17 @@
 """The calls that put the bot's words where they belong, and the look-ups that settle what became of a lost one."""
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import Any, cast
+from typing import Any
 
-from app.channel import Remains
+from app.channel import Remains, no_others
+from app.slack import marks
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError
 from app.slack.reading import all_of
 from app.slack.steps import Append, Call, Post, Start, Stop, Update
 
-NONCE_EVENT = "switchboard_reply"
-"""Message metadata's event type. Its payload carries the nonce of a post, so that a lost post can be recognised, the
-turn the message belongs to, and whether the answer ends with it, so that a restart can tell what became of it."""
-
-FILE_PREFIX = "answer-"
 BEGUN_MOST = 1_000
 """More than are open at one time; one that has ended has a mark."""
 
@@ -54,7 +49,16 @@ class Begun:
 class Posting:
     """One thread's writer."""
 
-    def __init__(self, calls: SlackCalls, thread: Thread, bot_user: str, begun: Begun | None = None) -> None:
+    def __init__(
+        self,
+        calls: SlackCalls,
+        thread: Thread,
+        bot_user: str,
+        begun: Begun | None = None,
+        others: Callable[[], Collection[str]] = no_others,
+    ) -> None:
+        """``others``: the ts of further messages that are answered with the thread's, asked for at the end."""
+        self._others = others
         self._calls = calls
         self._thread = thread
         self._bot_user = bot_user
@@ -84,13 +88,13 @@ class Posting:
         if not isinstance(call, Start | Post):
             return None
         for message in reversed(await self._own_messages()):
-            if self._may_have_begun(message) if isinstance(call, Start) else _nonce(message) == nonce:
+            if self._may_have_begun(message) if isinstance(call, Start) else marks.nonce_of(message) == nonce:
                 return self._knowing(call, str(message["ts"]))
         return None
 
     def _may_have_begun(self, message: Mapping[str, Any]) -> bool:
         """A stream that has just begun has no mark yet, and is newer than any other message without one."""
-        is_new = not _payload(message) and not message.get("files")
+        is_new = not marks.is_marked(message) and not message.get("files")
         return is_new and self._turn_of(message) is None
 
     def _knowing(self, call: Call, ts: str) -> str:
@@ -101,12 +105,12 @@ class Posting:
 
     def _turn_of(self, message: Mapping[str, Any]) -> str | None:
         """Whose the message is, if that is known; of a file that is another's, its name."""
-        for name in map(str, _names_of_files(message)):
-            if name == _file_name(self._thread.turn):
+        for name in marks.names_of_files(message):
+            if name == marks.file_name(self._thread.turn):
                 return self._thread.turn
-            if name.startswith(FILE_PREFIX):
+            if name.startswith(marks.FILE_PREFIX):
                 return name
-        return _payload(message).get("turn") or self._begun.turn_of(self._thread.channel, str(message.get("ts")))
+        return marks.turn_of(message) or self._begun.turn_of(self._thread.channel, str(message.get("ts")))
 
     async def close(self, ts: str) -> None:
         """End the message's stream if it is still open. Raises ``SlackLostError``."""
@@ -125,7 +129,7 @@ class Posting:
         Raises ``SlackRefusalError`` or ``SlackLostError`` when that cannot be told.
         """
         own = [message for message in await self._own_messages() if self._is_of_this_turn(message, foreign)]
-        return Remains(tuple(str(message["ts"]) for message in own), any(map(self._is_end, own)))
+        return Remains(tuple(str(message["ts"]) for message in own), any(map(marks.is_end, own)))
 
     async def whisper(self, text: str, blocks: Sequence[Mapping[str, Any]] = ()) -> None:
         """Show ``text`` to the one who is answered alone. Raises ``SlackRefusalError`` or ``SlackLostError``."""
@@ -146,7 +150,7 @@ class Posting:
         The ts of the message that shows it, if it is there by now. Raises ``SlackRefusalError``, or ``SlackLostError``
         when it may or may not be there.
         """
-        body, name = content.encode(), _file_name(self._thread.turn)
+        body, name = content.encode(), marks.file_name(self._thread.turn)
         announced = await self._calls.call(
             "files.getUploadURLExternal", {"filename": name, "length": str(len(body))}, as_query=True
         )
@@ -170,7 +174,7 @@ class Posting:
         return None
 
     async def _showing(self, file_id: str) -> str | None:
-        holding = (message for message in await self._own_messages() if _holds(message, file_id))
+        holding = (message for message in await self._own_messages() if marks.holds(message, file_id))
         return next((str(message["ts"]) for message in holding), None)
 
     async def _own_messages(self) -> list[Mapping[str, Any]]:
@@ -191,17 +195,12 @@ class Posting:
         """
         turn = self._turn_of(message)
         if turn is not None:
-            return turn == self._thread.turn
+            return turn == self._thread.turn or marks.ends_for(message, self._thread.after_ts)
         may_be = self._thread.root_ts is not None or bool(message.get("files"))
         return may_be and str(message.get("ts")) not in foreign
 
-    def _is_end(self, message: Mapping[str, Any]) -> bool:
-        """A file is one message, and its answer's only one."""
-        return bool(_payload(message).get("is_last")) or bool(message.get("files"))
-
-    def _metadata(self, *, is_last: bool, nonce: str | None = None) -> dict[str, object]:
-        payload = {"turn": self._thread.turn, "is_last": is_last} | ({"nonce": nonce} if nonce else {})
-        return {"metadata": {"event_type": NONCE_EVENT, "event_payload": payload}}
+    def _mark(self, *, is_last: bool, nonce: str | None = None) -> dict[str, object]:
+        return marks.mark(self._thread.turn, is_last=is_last, others=self._others() if is_last else (), nonce=nonce)
 
     def _request(self, call: Call, nonce: str) -> tuple[str, dict[str, object]]:
         thread = self._thread
@@ -217,41 +216,13 @@ class Posting:
                 return "chat.appendStream", {"ts": ts, "markdown_text": text}
             case Stop(ts, is_last):
                 # Always marked: an answer whose begin was lost looks for a message without a mark, and takes it over.
-                return "chat.stopStream", {"ts": ts} | self._metadata(is_last=is_last)
+                return "chat.stopStream", {"ts": ts} | self._mark(is_last=is_last)
             case Post(text, is_last):
                 return "chat.postMessage", {
                     "thread_ts": thread.root_ts,
                     "markdown_text": text,
                     "unfurl_links": False,
                     "unfurl_media": False,
-                } | self._metadata(is_last=is_last, nonce=nonce)
+                } | self._mark(is_last=is_last, nonce=nonce)
             case Update(ts, text, is_last):
-                return "chat.update", {"ts": ts, "markdown_text": text} | self._metadata(is_last=is_last)
-
-
-def _holds(message: Mapping[str, Any], file_id: str) -> bool:
-    return any(file.get("id") == file_id for file in _files(message))
-
-
-def _names_of_files(message: Mapping[str, Any]) -> Iterator[object]:
-    return (file.get("name") for file in _files(message))
-
-
-def _files(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    return cast("Sequence[Mapping[str, Any]]", message.get("files") or ())
-
-
-def _file_name(turn: str) -> str:
-    """Of the one file that a turn makes: a file cannot be marked otherwise."""
-    return f"{FILE_PREFIX}{sha256(turn.encode()).hexdigest()[:12]}.md"
-
-
-def _nonce(message: Mapping[str, Any]) -> str | None:
-    return _payload(message).get("nonce")
-
-
-def _payload(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    metadata = cast("Mapping[str, Any]", message.get("metadata") or {})
-    if metadata.get("event_type") != NONCE_EVENT:
-        return {}
-    return cast("Mapping[str, Any]", metadata.get("event_payload") or {})
+                return "chat.update", {"ts": ts, "markdown_text": text} | self._mark(is_last=is_last)

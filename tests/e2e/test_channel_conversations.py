@@ -20,7 +20,7 @@ from memory.record import MemoryCandidate
 from memory.relevance import RelevanceRanker
 from memory.stores.inprocess import InProcessStore
 from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, Bot, running, settings_of
-from tests.e2e.test_restarts import ended, mortal_bot
+from tests.e2e.test_restarts import IN_CHANNEL, ended, mortal_bot
 from tests.fakes import ScriptedProvider
 from tests.mortal_bot import PIECES
 
@@ -141,7 +141,7 @@ async def test_killed_at_any_step_one_whole_answer_is_in_the_channel_after_the_r
     settings = at_the_top(settings_of(playground, "socket"))
     assert settings.state.url is not None
     state_url = settings.state.url.get_secret_value()
-    async with mortal_bot(playground, state_url, step, in_channel=True) as process:
+    async with mortal_bot(playground, state_url, step, IN_CHANNEL) as process:
         playground.people.say(ALICE, GENERAL, f"{MENTION} which port?")
         await ended(process)
     whole = "".join(PIECES)

@@ -6,8 +6,9 @@ Session lifecycle, section 7; acceptance tests 1 to 3 of a gateway.
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,17 @@ from app.background import beside
 from app.bootstrap import build
 from app.dispatch import wording
 from app.errors import ConfigurationError
+from app.playground.model import Message
 from app.playground.server import Playground
 from tests.e2e.conftest import ALICE, BOT, GENERAL, MENTION, running, settings_of
 from tests.fakes import ScriptedProvider
-from tests.mortal_bot import PIECES, LaterClock
+from tests.mortal_bot import NO_PROMISES, PIECES, LaterClock
 
 ROOT = Path(__file__).parents[2]
+NONE: Mapping[str, str] = {}
+LEARNS = {"SWITCHBOARD_MEMORY__ENABLED": "true"}
+IN_CHANNEL = {"SWITCHBOARD_SLACK__REPLY_IN_THREAD": "false"}
+"""It answers at the top of channels."""
 WHOLE = "".join(PIECES)
 SIGKILLED = -9
 
@@ -42,20 +48,21 @@ def environment(playground: Playground, state_url: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def mortal_bot(
-    playground: Playground, state_url: str, step: str, *, learns: bool = False, in_channel: bool = False
+    playground: Playground,
+    state_url: str,
+    step: str,
+    settings: Mapping[str, str] = NONE,
+    *,
+    goes_on: Callable[[], bool] | None = None,
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
-    """A bot that is going to end at ``step``, connected. ``in_channel``: it answers at the top of channels."""
-    settings = {
-        "SWITCHBOARD_MEMORY__ENABLED": str(learns).lower(),
-        "SWITCHBOARD_SLACK__REPLY_IN_THREAD": str(not in_channel).lower(),
-    }
+    """A bot that is going to end at ``step``, connected. ``goes_on``: when its first answer does, seen by default."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.mortal_bot",
         step,
         "0",
-        env=environment(playground, state_url) | settings,
+        env=environment(playground, state_url) | dict(settings),
         cwd=ROOT,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -64,7 +71,7 @@ async def mortal_bot(
         assert process.stdout is not None
         async with asyncio.timeout(40):
             assert await process.stdout.readline() == b"ready\n"
-        async with beside(told_when_seen(playground, process), name="seeing"):
+        async with beside(told_when(playground, process, goes_on or partial(is_seen, playground)), name="seeing"):
             yield process
     finally:
         if process.returncode is None:
@@ -72,10 +79,21 @@ async def mortal_bot(
         await process.wait()
 
 
-async def told_when_seen(playground: Playground, process: asyncio.subprocess.Process) -> None:
-    """The bot's model goes on when the first of its words is visible."""
-    places = playground.workspace.messages
-    await playground.wait_for(lambda: any(m.user == BOT for place in places.values() for m in place.values()), 60.0)
+def is_seen(playground: Playground) -> bool:
+    """Whether some of the bot's words are visible."""
+    return any(m.user == BOT for place in playground.workspace.messages.values() for m in place.values())
+
+
+def is_shown(playground: Playground, root: Message, text: str) -> bool:
+    """Whether an answer in the thread has ended with ``text``."""
+    answers = [m for m in playground.thread(root.channel, root.ts) if m.user == BOT]
+    has_ended = all(m.stream is None or m.stream.state != "in_progress" for m in answers)
+    return has_ended and playground.answer_text(root.channel, root.ts).endswith(text)
+
+
+async def told_when(playground: Playground, process: asyncio.subprocess.Process, goes_on: Callable[[], bool]) -> None:
+    """The bot's model goes on from its first words when ``goes_on`` says so."""
+    await playground.wait_for(goes_on, 60.0)
     assert process.stdin is not None
     process.stdin.write(b"seen\n")
 
@@ -173,6 +191,27 @@ async def test_what_a_command_has_answered_is_answered_or_the_command_is_told_of
         assert len(bot.provider.requests) == int(is_kept)
 
 
+async def test_messages_that_were_answered_together_are_not_answered_again_though_nobody_could_write_that_down(
+    playground: Playground,
+) -> None:
+    settings = settings_of(playground, "socket")
+    assert settings.state.url is not None
+    crowded = {"SWITCHBOARD_LIMITS__CONCURRENT_TURNS": "1", "SWITCHBOARD_SESSIONS__BUSY_INPUT": "interrupt"}
+    url, joined = settings.state.url.get_secret_value(), partial(playground.calls.of, "chat.postEphemeral")
+    async with mortal_bot(playground, url, NO_PROMISES, crowded, goes_on=lambda: bool(joined())) as process:
+        first = playground.people.say(ALICE, GENERAL, f"{MENTION} which host?")
+        await playground.wait_for(lambda: is_seen(playground), 20.0)
+        root = playground.people.say(ALICE, GENERAL, f"{MENTION} which port?")
+        playground.people.say(ALICE, GENERAL, f"{MENTION} of staging?", thread_ts=root.ts)
+        await playground.wait_for(lambda: is_shown(playground, root, wording.UNRECORDED), 20.0)
+        process.kill()
+        await ended(process)
+    async with running(playground, settings, ScriptedProvider(["again"])) as bot:
+        await bot.rest(lambda: True)
+        assert bot.provider.requests == []
+        assert [bot.text(each) for each in (first, root)] == [f"{WHOLE}\n\n{wording.UNRECORDED}"] * 2
+
+
 async def test_a_message_that_ends_the_process_three_times_is_given_up_and_its_session_starts_anew(
     playground: Playground,
 ) -> None:
@@ -230,7 +269,7 @@ async def test_a_turn_that_was_answered_and_not_yet_learned_from_is_learned_from
     assert plain.state.url is not None
     memory = plain.memory.model_copy(update={"enabled": True, "store": "sqlite", "mode": "passive"})
     settings = plain.model_copy(update={"memory": memory, "data_dir": tmp_path})
-    async with mortal_bot(playground, plain.state.url.get_secret_value(), "after end", learns=True) as process:
+    async with mortal_bot(playground, plain.state.url.get_secret_value(), "after end", LEARNS) as process:
         root = playground.people.say(ALICE, GENERAL, f"{MENTION} We store our invoices in the blue bucket")
         await ended(process)
     assert playground.answer_text(GENERAL, root.ts) == WHOLE

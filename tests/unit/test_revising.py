@@ -12,7 +12,7 @@ from app.dispatch import wording
 from app.sessions.busy import BusyInput
 from commands.registry import Registry
 from commands.spec import Argument, Caller, Command, Followup, Reply, Values
-from tests.dispatch_house import House
+from tests.dispatch_house import House, SlowChat
 from tests.fakes import FakeChat, Step, access_of, message, until
 
 ALICE, BOB = UserId("slack:U1"), UserId("slack:U2")
@@ -34,20 +34,6 @@ QUEUE = Command(
     (Argument("words", "What.", is_rest=True),),
     leads_on=True,
 )
-
-
-class SlowChat(FakeChat):
-    """One that takes its time to tell who writes in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_known = asyncio.Event()
-        self.is_asked = False
-
-    async def asker(self) -> str:
-        self.is_asked = True
-        await self.is_known.wait()
-        return await super().asker()
 
 
 class Talk:

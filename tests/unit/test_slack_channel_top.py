@@ -9,11 +9,12 @@ import pytest
 from app.channel import Remains
 from app.errors import ChannelUnavailableError
 from app.slack.calls import SlackCalls, SlackLostError, web_client
+from app.slack.marks import mark
 from app.slack.names import Names
 from app.slack.payloads import Identity, SlackMessage, message_event
-from app.slack.posting import NONCE_EVENT, Begun, Posting, Thread
+from app.slack.posting import Begun, Posting, Thread
 from app.slack.reading import EVERYTHING_PAGES, PAGE_MESSAGES, PAGES, newest_of_channel
-from app.slack.steps import Start
+from app.slack.steps import Post, Start
 from app.slack.thread import SlackThread
 from tests.fakes import ManualClock
 
@@ -37,6 +38,10 @@ class Channel(SlackCalls):
             return {"user": {"name": str(arguments["user"]).lower(), "profile": {}}}
         if method == "chat.startStream":
             return {"ts": self.messages[-1]["ts"]}
+        if method == "chat.postMessage":
+            made = said(f"9.{len(self.messages)}", ME, metadata=arguments["metadata"])
+            self.messages.append(made)
+            return {"ts": made["ts"]}
         assert as_query
         is_thread = {"conversations.history": False, "conversations.replies": True}[method]
         if self.is_away:
@@ -56,8 +61,7 @@ def said(ts: str, user: str = "U1", **more: object) -> dict[str, Any]:
 
 
 def marked(ts: str, turn: str, *, is_last: bool = False) -> dict[str, Any]:
-    payload = {"turn": turn, "is_last": is_last}
-    return said(ts, ME, metadata={"event_type": NONCE_EVENT, "event_payload": payload})
+    return said(ts, ME, **mark(turn, is_last=is_last))
 
 
 def reading(channel: Channel, ts: str = "5.0") -> SlackThread:
@@ -134,6 +138,17 @@ async def test_a_file_is_the_end_of_the_answer_that_it_was_made_for_and_of_no_ot
     channel = Channel([said("5.3", ME, files=[{"id": "F1", "name": uploading.name}])])
     assert await Posting(channel, mine, ME).remains(frozenset()) == Remains()
     assert await Posting(channel, another, ME).remains(frozenset()) == Remains(("5.3",), is_whole=True)
+
+
+@pytest.mark.parametrize("where", [TOP, THREAD])
+async def test_messages_that_were_answered_together_have_one_answer_and_its_end_tells_so(where: Thread) -> None:
+    channel, others = Channel([]), ["5.1", "5.2"]
+    posting = Posting(channel, where, ME, others=lambda: others)
+    for call in (Post("one"), Post("two", is_last=True)):
+        await posting.make(call, "nonce")
+    for ts, is_known in (("5.1", True), ("5.2", True), ("5.3", False), ("5", False)):
+        left = await Posting(channel, replace(where, turn="its own", after_ts=ts), ME).remains(frozenset())
+        assert left == (Remains(("9.1",), is_whole=True) if is_known else Remains())
 
 
 async def test_what_is_too_much_to_read_is_not_taken_for_read() -> None:

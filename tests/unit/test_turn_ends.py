@@ -13,9 +13,10 @@ from app.dispatch.redelivery import PAUSES_S
 from app.dispatch.unwritten import AGAIN_S, END_UNWRITTEN
 from app.dispatch.work import Work
 from app.errors import ModelKeyError, StateError, StoppedByUserError
+from app.sessions.busy import BusyInput
 from commands.registry import Registry
 from commands.spec import Caller, Command, Reply, Values
-from tests.dispatch_house import House
+from tests.dispatch_house import House, SlowChat
 from tests.fakes import FakeChat, FakeJournal, FakeReply, access_of, message, until
 
 FULL = StateError("disk full")
@@ -74,6 +75,25 @@ async def test_below_an_answer_that_a_person_stopped_nothing_is_said_about_recor
     let_fail(house.journal, None)
     assert await house.dispatcher.outbox.unwritten.write() == 0
     assert house.journal.outcomes == {1: "stopped"}
+
+
+@pytest.mark.parametrize("stops", [True, False])
+async def test_the_end_of_an_answer_tells_what_else_it_answers_because_the_records_may_not(*, stops: bool) -> None:
+    gate, chat = asyncio.Event(), SlowChat()
+    house = House(["Hello ", gate, "Alice."], busy_input=BusyInput.STEER)
+    house.journal.broken_promises = FULL
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        group.create_task(house.handle(message("one", position="1.1", root="1.0", event="Ev1"), chat))
+        await until(lambda: chat.is_asked)
+        group.create_task(house.handle(message("two", position="1.2", root="1.0", event="Ev2")))
+        await until(lambda: house.chat.whispered == [wording.STEERED])
+        assert list(chat.others()) == []
+        chat.is_known.set()
+        await until(lambda: chat.answer.written == "Hello ")
+        if stops:
+            house.dispatcher.stop(message(root="1.0").thread_key)
+        gate.set()
+    assert list(chat.others()) == ["1.2"]
 
 
 async def test_a_whole_answer_is_not_called_stopped_because_its_end_takes_long_to_write() -> None:
