@@ -82,5 +82,8 @@ def after_restart(left: Left, freshness_s: float) -> AfterRestart:
 
 
 def is_looping(starts_at: Sequence[datetime]) -> bool:
-    """Whether the process started again and again within a minute; ``starts_at`` is latest first."""
-    return len(starts_at) >= LOOP_STARTS and starts_at[0] - starts_at[LOOP_STARTS - 1] <= LOOP_WINDOW
+    """Whether the process started again and again within a minute; ``starts_at`` is latest first.
+
+    Before a clock that was set back they may be later than the latest.
+    """
+    return len(starts_at) >= LOOP_STARTS and abs(starts_at[0] - starts_at[LOOP_STARTS - 1]) <= LOOP_WINDOW

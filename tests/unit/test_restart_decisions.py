@@ -89,3 +89,8 @@ def test_three_starts_within_a_minute_are_a_loop_and_fewer_or_slower_ones_are_no
     assert not is_looping([NOW, NOW - timedelta(seconds=20), NOW - timedelta(seconds=61)])
     assert not is_looping([NOW, NOW - timedelta(seconds=20)])
     assert not is_looping([])
+
+
+def test_starts_before_the_clock_was_set_back_are_no_loop() -> None:
+    assert not is_looping([NOW, NOW + timedelta(hours=2), NOW + timedelta(hours=1)])
+    assert is_looping([NOW, NOW - timedelta(seconds=5), NOW + timedelta(seconds=1)]), "set back by a little"
