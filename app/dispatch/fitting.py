@@ -1,14 +1,17 @@
 """Conversations that outgrow their model's window: summarised before a turn, or when a provider says it is too long."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from app.agents.windows import Windows
 from app.dispatch.ports import Transcripts
 from app.dispatch.provision import Opened
-from app.dispatch.work import Progress
+from app.dispatch.work import Progress, Work
 from app.sessions.compression import Cause, should_compress
 from app.sessions.compressor import Compressor
 from app.sessions.summariser import Conversation
+from app.sessions.ticket import Ticket
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,8 @@ class Fitting:
     async def fitted(self, progress: Progress, opened: Opened, cause: Cause) -> Opened | None:
         """The session with its middle summarised; ``None`` when nothing could be done.
 
-        Raises ``ConfigurationError``, ``TranscriptUnreadableError`` and ``StateError``'s tree.
+        What is said meanwhile waits: a summary that is cut off is asked for again by the very next turn. Raises
+        ``ConfigurationError``, ``TranscriptUnreadableError`` and ``StateError``'s tree.
         """
         message, entry = progress.work.message, opened.entry
         where = Conversation(
@@ -39,8 +43,18 @@ class Fitting:
             model=progress.model,
             window=self.windows.of(progress.model),
         )
-        outcome = await self.compressor.compress(where, cause=cause)
+        with _uninterrupted(progress.tickets[0]):
+            outcome = await self.compressor.compress(where, cause=cause)
         if not outcome.has_changed:
             return None
         self.transcripts.forget(entry.session_id)
         return replace(opened, transcript=await self.transcripts.load(entry))
+
+
+@contextmanager
+def _uninterrupted(ticket: Ticket[Work]) -> Generator[None]:
+    ticket.is_interruptible = False
+    try:
+        yield
+    finally:
+        ticket.is_interruptible = True

@@ -267,6 +267,33 @@ async def test_a_conversation_near_its_models_window_is_summarised_once_under_th
         assert last.endswith("alice: 4")
 
 
+async def test_a_message_does_not_end_an_answer_whose_conversation_is_being_summarised(playground: Playground) -> None:
+    near, words, gate = (
+        Completed(StopReason.END, Usage(input_tokens=1_900, output_tokens=5)),
+        "word " * 300,
+        asyncio.Event(),
+    )
+    provider = ScriptedProvider([words], [words], [words, near], [gate, "The notes."], ["four "], ["five "])
+    compression = settings_of(playground, "socket").sessions.compression.model_copy(
+        update={"context_tokens": 2_000, "protect_first": 1, "protect_last": 1}
+    )
+    async with talking(playground, provider, busy_input="interrupt", compression=compression) as bot:
+        root = bot.say(f"{MENTION} 1")
+        await bot.answered(root)
+        for number in (2, 3):
+            bot.say(f"{MENTION} {number}", thread_ts=root.ts)
+            await bot.answered(root, times=number, timeout_s=15.0)
+        bot.say(f"{MENTION} 4", thread_ts=root.ts)
+        await playground.wait_for(lambda: len(provider.requests) == 4, 8.0)
+        bot.say(f"{MENTION} 5", thread_ts=root.ts)
+        await playground.wait_for(lambda: bool(whispers(bot)), 8.0)
+        gate.set()
+        await bot.answered(root, times=5, timeout_s=15.0)
+        assert whispers(bot) == [wording.waiting(1)]
+        assert bot.text(root).endswith("fourfive")
+        assert len(provider.requests) == 6, "it was summarised once"
+
+
 async def test_a_prompt_that_the_provider_refuses_as_too_long_is_summarised_and_asked_again(
     playground: Playground,
 ) -> None:
