@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 Effort = Literal["low", "medium", "high"]
@@ -20,6 +20,15 @@ ModelReference = Annotated[str, StringConstraints(pattern=MODEL_PATTERN)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Dollars = Annotated[float, Field(ge=0, le=100_000)]
 """US dollars per million tokens."""
+
+
+def _whole_number_if_spelt(value: object) -> object:
+    """Environment variables are text, so a number in one comes spelt."""
+    return int(value) if isinstance(value, str) and re.fullmatch("-?[0-9]{1,18}", value) else value
+
+
+CheckedLater = Annotated[object, BeforeValidator(_whole_number_if_spelt)]
+"""A whole number, or whatever else was given: whoever uses it tells what is wrong with it."""
 
 
 def _model_name(name: str) -> str:

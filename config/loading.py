@@ -173,12 +173,14 @@ def _origin(path: Path, origins: Mapping[Path, str]) -> str | None:
 
 
 def _remove(tree: Tree, path: Path) -> None:
-    """Take away what stands at ``path``, or the setting whose value reaches down to it."""
-    section = tree
-    for name in path[:-1]:
+    """Take away what stands at ``path``, or the setting whose value reaches down to it.
+
+    A path may go on below its setting: pydantic adds which of several kinds of value was tried.
+    """
+    section, name = tree, path[0]
+    for step in path[1:]:
         inner = section.get(name)
-        if not isinstance(inner, dict):
-            section.pop(name, None)
-            return
-        section = cast("Tree", inner)
-    section.pop(path[-1], None)
+        if not isinstance(inner, dict) or step not in inner:
+            break
+        section, name = cast("Tree", inner), step
+    section.pop(name, None)

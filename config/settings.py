@@ -9,6 +9,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from config.actor_ids import ActorIds, CommandName, SlackIds
 from config.fields import (
+    CheckedLater,
     Dollars,
     Effort,
     EntryName,
@@ -134,7 +135,7 @@ class MemorySettings(Section):
     ranker: Literal["relevance", "keyword"] = "relevance"
     limit: int = Field(default=8, ge=1, le=50)
     max_tokens: int = Field(default=800, ge=1, le=100_000)
-    max_records_per_scope: int | float | str = 500
+    max_records_per_scope: CheckedLater = 500
     """Checked where the store is opened: a value out of range is told and replaced by the default, never fatal."""
     embedding: ModelReference | None = None
     model: ModelReference | None = None

@@ -62,7 +62,7 @@ async def test_a_given_store_is_used_and_left_open(tmp_path: Path) -> None:
     assert list(await store.list(ORG, 1)) == []
 
 
-@pytest.mark.parametrize("cap", [0, -1, 10_001, 1.5, "many"])
+@pytest.mark.parametrize("cap", [0, -1, 10_001, 1.5, float("nan"), "many", True, []])
 async def test_a_cap_that_cannot_be_used_is_told_and_replaced(tmp_path: Path, cap: object) -> None:
     """Specification, section 29; criterion "An out-of-range / non-integer maxRecordsPerScope"."""
     with capture_logs() as lines:

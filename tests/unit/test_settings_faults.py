@@ -108,6 +108,12 @@ def test_a_fault_in_the_file_is_one_line_with_its_place(tmp_path: Path, yaml: st
     assert [line[: len(fault)] for line in faults_of(tmp_path, yaml)] == [fault]
 
 
+@pytest.mark.parametrize("value", ["{}", "{a: 1}", "[1]", "loud"])
+def test_a_setting_of_several_kinds_is_refused_whatever_it_is_given(tmp_path: Path, value: str) -> None:
+    faults = faults_of(tmp_path, f"sessions: {{cache: {{memory_high_mb: {value}}}}}")
+    assert all(fault.startswith("sessions.cache.memory_high_mb") for fault in faults)
+
+
 @pytest.mark.parametrize(
     ("yaml", "place"),
     [

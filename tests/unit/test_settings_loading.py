@@ -1,6 +1,7 @@
 """Loading settings: which source wins, where keys come from, and what a playground never sees."""
 
 from collections.abc import Mapping
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,21 @@ def test_environment_beats_dotenv_beats_file_beats_default(tmp_path: Path) -> No
 def test_sources_are_merged_setting_by_setting(tmp_path: Path) -> None:
     settings = loaded(tmp_path, dotenv="SWITCHBOARD_HTTP__PORT=1", environ={"SWITCHBOARD_HTTP__HOST": "::1"})
     assert (settings.http.host, settings.http.port, settings.organization) == ("::1", 1, "acme")
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [("300", 300), ("0", 0), ("-1", -1), ("1.5", 1.5), (".nan", nan), ("true", True), ("many", "many"), ("{}", {})],
+)
+def test_a_cap_of_any_kind_is_kept_for_the_store_to_judge(tmp_path: Path, written: str, kept: object) -> None:
+    """Specification, section 29: what is out of range warns where the store is opened, and never stops a start."""
+    memory = loaded(tmp_path, yaml=f"{COMPLETE}memory: {{max_records_per_scope: {written}}}\n").memory
+    assert repr(memory.max_records_per_scope) == repr(kept)
+
+
+def test_a_cap_is_a_number_in_the_environment_too(tmp_path: Path) -> None:
+    environ = {"SWITCHBOARD_MEMORY__MAX_RECORDS_PER_SCOPE": "300"}
+    assert loaded(tmp_path, environ=environ).memory.max_records_per_scope == 300
 
 
 def test_usual_names_work_from_environment_and_dotenv(tmp_path: Path) -> None:
