@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,25 @@ class Spent:
     """``actual``, ``estimated``, ``at_least``, ``included`` or ``unknown``."""
     turns: int = 0
     compressions: int = 0
+
+
+class Whose(StrEnum):
+    """Whose turns are summed up."""
+
+    CONVERSATION = "conversation"
+    ME = "me"
+    """The caller's own, anywhere."""
+    CHANNEL = "channel"
+    """All in the channel; for a program, which sees nothing of others, its own there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A sum, and each model's part of it: most known cost first."""
+
+    total: Spent
+    by_model: tuple[tuple[str, Spent], ...] = ()
+    """``<provider>/<model>`` and what it took; turns and compressions are not counted here."""
 
 
 @dataclass(frozen=True, slots=True)

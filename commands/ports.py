@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from commands.conversations import Compressed, ConversationStatus, Restarted, SessionSummary, Spent, Undone
+from commands.conversations import Compressed, ConversationStatus, Restarted, SessionSummary, Undone, Used, Whose
 from commands.preferences import InEffect, Setting, Slot, Subjects
 from commands.reviews import HeldFact, Verdict
 from commands.spec import Caller, Command
@@ -79,8 +79,8 @@ class Conversations(Protocol):
     """What the session commands need of conversations. Adapters: over the session store and the lanes.
 
     A caller's conversation is the one of ``origin.thread_key``, and their own in it where people are kept apart.
-    Without a thread only ``stop``, ``list_sessions`` and ``usage`` of oneself are asked: about what is the caller's
-    own in the channel. Whether the caller may is decided before, by the command. Methods raise the tree of
+    Without a thread only ``stop``, ``list_sessions`` and ``usage`` of oneself or the channel are asked: about what is
+    the caller's own in the channel. Whether the caller may is decided before, by the command. Methods raise the tree of
     ``commands.errors``: ``UnavailableError`` when what they need is down, ``BusyError`` when it has no room.
     """
 
@@ -154,11 +154,8 @@ class Conversations(Protocol):
         """
         ...
 
-    async def usage(self, caller: Caller, *, is_own: bool, days: int | None) -> Spent:
-        """What the conversation took; with ``is_own`` what the caller's own turns took, anywhere.
-
-        ``days``: of the last so many days.
-        """
+    async def usage(self, caller: Caller, whose: Whose, *, days: int | None) -> Used:
+        """What turns and compressions took. ``days``: those of the last so many days."""
         ...
 
     async def title(self, caller: Caller, text: str) -> None:

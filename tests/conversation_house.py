@@ -16,6 +16,8 @@ from commands.conversations import (
     Spent,
     TokenCounts,
     Undone,
+    Used,
+    Whose,
 )
 from commands.errors import BusyError, ConflictError, NotFoundError
 from commands.ports import Authority
@@ -132,9 +134,9 @@ class FakeConversations:
             raise BusyError("the line is full; say it again when it is shorter")
         return self.ahead
 
-    async def usage(self, caller: Caller, *, is_own: bool, days: int | None) -> Spent:
-        self.asked.append(("usage", is_own, days))
-        return self.spent
+    async def usage(self, caller: Caller, whose: Whose, *, days: int | None) -> Used:
+        self.asked.append(("usage", whose, days))
+        return Used(self.spent, (("test/scripted", self.spent),))
 
     async def title(self, caller: Caller, text: str) -> None:
         self._check_title(caller, text)

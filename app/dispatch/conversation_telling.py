@@ -94,6 +94,11 @@ def spent(by_task: Sequence[Share]) -> Spent:
     return Spent(counts, microusd, status, runs[Task.TURN], runs[Task.COMPRESSION])
 
 
+def parts_of(by_model: Sequence[Share]) -> tuple[tuple[str, Spent], ...]:
+    """What each model took, runs that came to none left out."""
+    return tuple((share.name, spent([share])) for share in by_model if share.name is not None)
+
+
 def _cost(total: Total) -> tuple[int | None, str]:
     """One run without a price makes the whole unknown: a part of a sum looks like the sum.
 

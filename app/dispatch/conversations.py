@@ -10,10 +10,20 @@ import structlog
 
 from app.agents.windows import Windows
 from app.clock import Clock
-from app.dispatch.conversation_keys import keys_of
+from app.dispatch.conversation_keys import keys_of, only_speaker
 from app.dispatch.conversation_lanes import NOWHERE, AtHand, Lane, Lanes
 from app.dispatch.conversation_repeating import as_typed, nothing_required, require_repeatable
-from app.dispatch.conversation_telling import TITLE_TAKEN, answering, begun, compressed, full, spent, summary_of, undone
+from app.dispatch.conversation_telling import (
+    TITLE_TAKEN,
+    answering,
+    begun,
+    compressed,
+    full,
+    parts_of,
+    spent,
+    summary_of,
+    undone,
+)
 from app.dispatch.keying import Keying
 from app.dispatch.work import Work
 from app.sessions.compression import Cause
@@ -25,7 +35,16 @@ from app.sessions.summariser import Conversation
 from app.sessions.ticket import Ticket
 from app.sessions.transcript import PastSession, Rewound, last_turns
 from app.sessions.usage import By, Usage, Which
-from commands.conversations import Compressed, ConversationStatus, Restarted, SessionSummary, Spent, Undone
+from commands.conversations import (
+    Compressed,
+    ConversationStatus,
+    Restarted,
+    SessionSummary,
+    Spent,
+    Undone,
+    Used,
+    Whose,
+)
 from commands.errors import BusyError, ConflictError, NotFoundError
 from commands.ports import Choices, Preferences
 from commands.preferences import Name, subjects_of
@@ -191,13 +210,12 @@ class LiveConversations:
             raise BusyError(_CLOSING if self._lines.is_holding else full(self._lines.depth(key)))
         return ahead
 
-    async def usage(self, caller: Caller, *, is_own: bool, days: int | None) -> Spent:
+    async def usage(self, caller: Caller, whose: Whose, *, days: int | None) -> Used:
         since = None if days is None else self._kept.clock.now() - timedelta(days=days)
         with answering():
-            if is_own:
-                return await self._spent(Which(user_id=caller.id, since=since))
-            lane = await self._lanes.of(caller)
-            return await self._spent(Which(session_key=lane.key, since=since))
+            which = replace(await self._which(caller, whose), since=since)
+            by_model = await self._asked.usage.shares(By.MODEL, which)
+            return Used(await self._spent(which), parts_of(by_model))
 
     async def title(self, caller: Caller, text: str) -> None:
         with answering():
@@ -217,6 +235,13 @@ class LiveConversations:
     async def _in_effect(self, caller: Caller) -> Mapping[Name, str]:
         kept = await self._asked.preferences.get(subjects_of(caller))
         return {each.name: each.value or "" for each in self._asked.choices.in_effect(kept)}
+
+    async def _which(self, caller: Caller, whose: Whose) -> Which:
+        if whose is Whose.ME:
+            return Which(user_id=caller.id)
+        if whose is Whose.CHANNEL:
+            return Which(channel_id=caller.origin.channel_id, user_id=only_speaker(caller))
+        return Which(session_key=(await self._lanes.of(caller)).key)
 
     async def _spent(self, which: Which) -> Spent:
         return spent(await self._asked.usage.shares(By.TASK, which))

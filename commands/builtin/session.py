@@ -3,21 +3,19 @@
 from dataclasses import dataclass
 
 from commands.builtin.people import require_channel, require_people
-from commands.builtin.session_asking import days_of, title_of, turns_of, which_of
+from commands.builtin.session_asking import days_of, title_of, turns_of, which_of, whose_of
 from commands.builtin.session_showing import (
     PREVIEW_CHARS,
-    cost,
     count,
     for_data,
     for_text,
     name_of,
     session_data,
     sessions_reply,
-    spent_data,
     status_reply,
-    tokens,
+    usage_reply,
 )
-from commands.conversations import Restarted
+from commands.conversations import Restarted, Whose
 from commands.errors import InvalidInputError, NotFoundError, UnavailableError
 from commands.ports import Authority, Conversations
 from commands.quoting import cut, one_line
@@ -124,21 +122,12 @@ class SessionCommands:
         return Reply({"session": None}, _NOTHING_YET) if status is None else status_reply(status, caller)
 
     async def usage(self, caller: Caller, values: Values) -> Reply:
-        is_own = values["of"] == "me" or (values["of"] is None and caller.origin.thread_key is None)
-        if not is_own:
+        whose, days = whose_of(values, caller), days_of(values)
+        if whose is Whose.CONVERSATION:
             self._require_thread(caller, "usage")
-        days = days_of(values)
-        spent = await self._open().usage(caller, is_own=is_own, days=days)
-        whose = "You, everywhere" if is_own else "This conversation"
-        period = "since the beginning" if days is None else f"in the last {count(days, 'day')}"
-        lines = [
-            f"**{whose}**, {period}",
-            f"- turns: {spent.turns:,}, compressions: {spent.compressions:,}",
-            f"- tokens: {tokens(spent)}",
-            f"- cost: {cost(spent)}",
-        ]
-        data = {"of": "me" if is_own else "conversation", "days": days, **spent_data(spent)}
-        return Reply(data, "\n".join(lines))
+        if whose is Whose.CHANNEL and caller.origin.channel_id is None:
+            raise InvalidInputError("this surface has no channel; `--of me` is about you alone")
+        return usage_reply(await self._open().usage(caller, whose, days=days), whose, days)
 
     async def title(self, caller: Caller, values: Values) -> Reply:
         conversations = await self._own(caller, "title")

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from commands.conversations import SessionSummary
+from commands.conversations import SessionSummary, Whose
 from commands.errors import InvalidInputError, NotFoundError
 from commands.quoting import one_line
-from commands.spec import Value, Values
+from commands.spec import Caller, Value, Values
 
 TITLE_CHARS = 100
 TURNS_MOST = 50
@@ -35,6 +35,14 @@ def turns_of(value: Value) -> int:
 def days_of(values: Values) -> int | None:
     days = values["days"]
     return days if isinstance(days, int) else None
+
+
+def whose_of(values: Values, caller: Caller) -> Whose:
+    """Unless it is said: the conversation's, or the caller's own where there is none."""
+    of = values["of"]
+    if of is None:
+        return Whose.ME if caller.origin.thread_key is None else Whose.CONVERSATION
+    return Whose(str(of))
 
 
 def which_of(asked: str, sessions: Sequence[SessionSummary], *, most: int) -> SessionSummary:

@@ -1,6 +1,7 @@
 """The session commands, each with what it takes."""
 
 from commands.builtin.session import WRITE, SessionCommands
+from commands.conversations import Whose
 from commands.ports import Authority, Conversations
 from commands.spec import Argument, Command, Effect, Handler, Option
 
@@ -33,7 +34,7 @@ def _of_sessions(house: SessionCommands) -> list[Command]:
             house.list,
             "read",
             Argument("words", "only those with all of these words", is_required=False, is_rest=True),
-            shorts=(),
+            shorts=("list", "sessions"),
         ),
         _command(
             "title", "name this session", house.title, "write", Argument("text", "the name", is_rest=True, is_raw=True)
@@ -78,7 +79,7 @@ def _of_figures(house: SessionCommands) -> list[Command]:
             "tokens and cost",
             house.usage,
             "read",
-            Option("of", "whose turns", choices=("conversation", "me")),
+            Option("of", "whose turns", choices=tuple(Whose)),
             Option("days", "of the last so many days", type="integer", least=1, most=366),
         ),
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from commands.conversations import ConversationStatus, SessionSummary, Spent
+from commands.conversations import ConversationStatus, SessionSummary, Spent, TokenCounts, Used, Whose
 from commands.quoting import cut, one_line, quotable
 from commands.spec import MACHINES, Caller, Json, Reply
 from commands.untrusted import untrusted
@@ -11,6 +11,7 @@ from commands.untrusted import untrusted
 SHOWN_CHARS = 80
 PREVIEW_CHARS = 200
 _MICROS = 1_000_000
+_WHOSE = {Whose.CONVERSATION: "This conversation", Whose.ME: "You, everywhere", Whose.CHANNEL: "This channel"}
 
 
 def sessions_reply(sessions: Sequence[SessionSummary], caller: Caller, hint: str, receipt: str = "") -> Reply:
@@ -77,10 +78,26 @@ def _status_data(status: ConversationStatus, caller: Caller) -> dict[str, Json]:
     }
 
 
+def usage_reply(used: Used, whose: Whose, days: int | None) -> Reply:
+    total = used.total
+    period = "since the beginning" if days is None else f"in the last {count(days, 'day')}"
+    lines = [
+        f"**{_WHOSE[whose]}**, {period}",
+        f"- turns: {total.turns:,}, compressions: {total.compressions:,}",
+        f"- tokens: {tokens(total)}",
+        f"- cost: {cost(total)}",
+        *(f"- of that `{quotable(model)}`: {tokens(part)}; cost: {cost(part)}" for model, part in used.by_model),
+    ]
+    models: list[Json] = [{"model": model, **taken_data(part)} for model, part in used.by_model]
+    return Reply({"of": whose.value, "days": days, **spent_data(total), "models": models}, "\n".join(lines))
+
+
 def spent_data(spent: Spent) -> dict[str, Json]:
+    return {"turns": spent.turns, "compressions": spent.compressions, **taken_data(spent)}
+
+
+def taken_data(spent: Spent) -> dict[str, Json]:
     return {
-        "turns": spent.turns,
-        "compressions": spent.compressions,
         "inputTokens": spent.tokens.input,
         "outputTokens": spent.tokens.output,
         "cacheReadTokens": spent.tokens.cache_read,
@@ -100,7 +117,7 @@ def tokens(spent: Spent) -> str:
 
 def cost(spent: Spent) -> str:
     """``$0.0123 (estimated)``, or that it is not known, which is not nothing."""
-    if not (spent.turns or spent.compressions):
+    if not (spent.turns or spent.compressions or spent.tokens != TokenCounts()):
         return "none yet"
     if spent.cost_microusd is None:
         return "unknown"

@@ -14,13 +14,14 @@ from sqlalchemy import update
 
 from app.dispatch.conversations import LiveConversations
 from app.errors import ModelUnreachableError
-from app.sessions.entry import SessionEntry, SessionId, SessionKey
+from app.sessions.entry import Cost, SessionEntry, SessionId, SessionKey, Tokens
 from app.sessions.transcript import Rewound
+from app.sessions.usage import Run
 from app.state.engine import Database
 from app.state.errors import StateUnreachableError
 from app.state.sessions import StateSessions
 from app.state.tables import transcript
-from commands.conversations import Compressed, SessionSummary, Spent, TokenCounts, Undone
+from commands.conversations import Compressed, SessionSummary, Spent, TokenCounts, Undone, Used, Whose
 from commands.errors import ConflictError, NotFoundError, UnavailableError
 from commands.preferences import Layer, Name, Slot
 from commands.spec import Caller, Origin, Surface
@@ -28,6 +29,9 @@ from tests.fakes import EPOCH
 from tests.live_house import ANN, BO, CLEO, LiveHouse, calling, heard
 from tests.session_lines import contents
 
+RUN = Run(
+    "r1", SessionKey("k"), SessionId("s"), ANN, "slack:C1", "ran", Tokens(10), Cost(100, "estimated"), EPOCH, EPOCH
+)
 ON_SLASH = Caller(ANN, Surface.SLASH, Origin("slack:C1", visibility="public"))
 
 
@@ -85,7 +89,7 @@ async def test_a_conversation_without_a_session_has_nothing_to_tell(house: LiveH
     assert await house.talk.list_sessions(ON_SLASH, "", 20) == []
     assert await house.talk.undo(caller, 1) == Undone(0, 0, "")
     assert await house.talk.compress(caller, None) == Compressed(0, 0, 0)
-    assert await house.talk.usage(caller, is_own=False, days=None) == Spent(TokenCounts(), 0, "estimated")
+    assert await house.talk.usage(caller, Whose.CONVERSATION, days=None) == Used(Spent(TokenCounts(), 0, "estimated"))
     with pytest.raises(NotFoundError, match="nothing to answer"):
         await house.talk.retry(caller)
     with pytest.raises(NotFoundError, match="no session to name"):
@@ -247,7 +251,7 @@ async def test_a_summary_takes_the_place_of_what_was_said(house: LiveHouse) -> N
     assert len(await house.shown(entry)) == 12 - done.messages + 1
     assert "the port" in str(house.provider.requests[0])
     assert house.transcripts.forgotten == [entry.session_id]
-    spent = await house.talk.usage(calling("1.9", by=BO), is_own=True, days=None)
+    spent = (await house.talk.usage(calling("1.9", by=BO), Whose.ME, days=None)).total
     assert (spent.turns, spent.compressions) == (0, 1)
 
 
@@ -264,19 +268,36 @@ async def test_a_model_that_cannot_summarise_is_told_of(house: LiveHouse) -> Non
     assert len(await house.shown(entry)) == 12
 
 
-async def test_usage_is_of_the_conversation_or_of_oneself(house: LiveHouse) -> None:
+async def test_usage_is_of_the_conversation_of_oneself_or_of_the_channel(house: LiveHouse) -> None:
     await house.said(heard("one", position="1.1", by=ANN), tokens=10)
     await house.talk.reset(calling("1.2"), None)
     house.clock.elapsed_s = 3 * 86_400
     await house.said(heard("two", position="1.3", by=BO), tokens=20)
     await house.said(heard("three", position="2.1", root="2.0", by=ANN), tokens=40)
     caller = calling("1.4", by=ANN)
-    assert await house.talk.usage(caller, is_own=False, days=None) == Spent(
-        TokenCounts(30, 4), 200, "estimated", turns=2
-    )
-    assert (await house.talk.usage(caller, is_own=False, days=2)).tokens.input == 20
-    assert (await house.talk.usage(caller, is_own=True, days=None)).tokens.input == 50
-    assert (await house.talk.usage(ON_SLASH, is_own=True, days=1)).tokens.input == 40
+    here = (await house.talk.usage(caller, Whose.CONVERSATION, days=None)).total
+    assert here == Spent(TokenCounts(30, 4), 200, "estimated", turns=2)
+    assert (await house.talk.usage(caller, Whose.CONVERSATION, days=2)).total.tokens.input == 20
+    assert (await house.talk.usage(caller, Whose.ME, days=None)).total.tokens.input == 50
+    assert (await house.talk.usage(ON_SLASH, Whose.ME, days=1)).total.tokens.input == 40
+    assert (await house.talk.usage(ON_SLASH, Whose.CHANNEL, days=None)).total.tokens.input == 70
+
+
+async def test_usage_tells_each_models_part_of_it(house: LiveHouse) -> None:
+    for model, cost in (("a/priced", Cost(300, "estimated")), ("b/unpriced", Cost()), (None, Cost(0, "estimated"))):
+        await house.usage.record(replace(RUN, model=model, cost=cost))
+    used = await house.talk.usage(calling("1.9"), Whose.ME, days=None)
+    assert (used.total.turns, used.total.cost_microusd) == (3, None)
+    assert [(model, part.cost_microusd) for model, part in used.by_model] == [("a/priced", 300), ("b/unpriced", None)]
+
+
+async def test_a_program_hears_of_a_channel_what_it_took_there_itself(house: LiveHouse) -> None:
+    """Programs share channels without sharing talk."""
+    mine = replace(RUN, user_id="http:ci", channel_id="http:builds", tokens=Tokens(7))
+    for run in (mine, replace(mine, user_id="http:other"), replace(mine, channel_id="http:else")):
+        await house.usage.record(run)
+    program = Caller("http:ci", Surface.HTTP, Origin("http:builds", "http:builds:default"))
+    assert (await house.talk.usage(program, Whose.CHANNEL, days=None)).total.tokens.input == 7
 
 
 async def test_what_cannot_be_read_is_not_taken_for_empty_and_can_be_left_behind(

@@ -179,7 +179,7 @@ def test_only_chat_and_messages_lead_to_turns() -> None:
     assert Caller("http:ci", Surface.HTTP, Origin(takes_turns=True)).takes_turns
 
 
-SHORTS = ["new", "reset", "stop", "resume", "retry", "undo", "compress", "queue", "status", "usage", "title"]
+SHORTS = ["new", "reset", "stop", "resume", "list", "retry", "undo", "compress", "queue", "status", "usage", "title"]
 
 
 @pytest.mark.parametrize("word", SHORTS)

@@ -1,12 +1,13 @@
 """The session commands: what each does to the conversation it is given in, and what it says."""
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
-from commands.conversations import Spent, TokenCounts
+from commands.conversations import Spent, TokenCounts, Whose
 from commands.result import Code
-from commands.spec import Followup, Origin, Surface
+from commands.spec import Caller, Followup, Json, Origin, Surface
 from commands.untrusted import OPEN, untrusted
 from tests.command_house import ADMIN, ADMINS, MEMBER, OTHER
 from tests.conversation_house import THREAD, FakeConversations, TalkHouse, in_thread, on_slash, session
@@ -230,17 +231,44 @@ async def test_what_is_not_known_is_not_zero(house: TalkHouse) -> None:
     assert "- cost: none yet\n" in (await house.say("!status")).text
 
 
-async def test_usage_is_of_the_conversation_or_of_oneself(house: TalkHouse) -> None:
+async def test_usage_is_of_the_conversation_of_oneself_or_of_the_channel(house: TalkHouse) -> None:
     result = await house.say("!usage --days 7")
     assert result.text == (
         "**This conversation**, in the last 7 days\n"
         "- turns: 3, compressions: 1\n"
         "- tokens: 1,200 in, 340 out, 5,000 from and 60 into the cache\n"
-        "- cost: $0.0123 (estimated)"
+        "- cost: $0.0123 (estimated)\n"
+        "- of that `test/scripted`: 1,200 in, 340 out, 5,000 from and 60 into the cache; cost: $0.0123 (estimated)"
     )
     assert (await house.say("!usage --of me")).text.startswith("**You, everywhere**, since the beginning")
     assert (await house.give("session usage", on_slash())).text.startswith("**You, everywhere**")
-    assert house.talk.asked == [("usage", False, 7), ("usage", True, None), ("usage", True, None)]
+    for channel in (await house.say("!usage --of channel"), await house.give("session usage --of channel", on_slash())):
+        assert channel.text.startswith("**This channel**, since the beginning")
+    assert house.talk.asked == [
+        ("usage", Whose.CONVERSATION, 7),
+        ("usage", Whose.ME, None),
+        ("usage", Whose.ME, None),
+        ("usage", Whose.CHANNEL, None),
+        ("usage", Whose.CHANNEL, None),
+    ]
+
+
+async def test_a_program_reads_each_models_part_as_numbers(house: TalkHouse) -> None:
+    caller = in_thread("http:one", Surface.HTTP, "http:default:default", "http:default")
+    reply = (await house.give("session usage", caller)).reply
+    assert reply is not None
+    [part] = cast("list[dict[str, Json]]", reply.data["models"])
+    assert (part["model"], part["inputTokens"], part["costMicrousd"]) == ("test/scripted", 1_200, 12_300)
+
+
+async def test_usage_of_a_channel_needs_one(house: TalkHouse) -> None:
+    nowhere = Caller(id=MEMBER, surface=Surface.CLI, origin=Origin())
+    assert "no channel" in (await house.give("session usage --of channel", nowhere)).message
+
+
+async def test_what_was_cut_off_before_any_turn_ended_is_not_called_nothing(house: TalkHouse) -> None:
+    house.talk.spent = Spent(TokenCounts(input=40, is_partial=True), 80, "at_least")
+    assert "- cost: at least $0.0001 (estimated)" in (await house.say("!usage")).text
 
 
 CHANGES = ["!new", "!reset", "!resume", "!retry", "!undo", "!compress", "!title plan"]
