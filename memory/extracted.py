@@ -1,6 +1,7 @@
 """What the extracting model answered, judged: the whole of it strictly, each fact alone (specification, section 13)."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +23,7 @@ FACTS_JUDGED = 50
 """What a model that ignores its task names beyond these is not looked at."""
 OBJECTS_TRIED = 50
 """So many opening braces are tried before an answer counts as without an object."""
+_WORD = re.compile(r"\w+")
 
 
 class Unusable(StrEnum):
@@ -138,7 +140,7 @@ class _Reading:
             text,
             audience_of(fact.audience if isinstance(fact.audience, str) else None),
             fact.confidence,
-            self._keywords(fact.keywords),
+            self._keywords(fact.keywords, _words(fact.text) - _words(text)),
             self._shown(fact.supersedes),
             self._shown(fact.restates),
             is_standing=fact.standing is True,
@@ -151,8 +153,10 @@ class _Reading:
         line = " ".join(self.redact(_unescaped(storable(value))).split())
         return line if 0 < len(line) <= FACT_CHARS else None
 
-    def _keywords(self, value: object) -> tuple[str, ...] | None:
-        kept = dict.fromkeys(word for each in (_listed(value) or ())[:FACTS_JUDGED] if (word := self._keyword(each)))
+    def _keywords(self, value: object, secret: Collection[str]) -> tuple[str, ...] | None:
+        """``secret`` are words that a redaction has taken out: alone they no longer look like secrets."""
+        words = (self._keyword(each) for each in (_listed(value) or ())[:FACTS_JUDGED])
+        kept = dict.fromkeys(word for word in words if word and _words(word).isdisjoint(secret))
         return tuple(kept)[:KEYWORDS_KEPT] or None
 
     def _keyword(self, value: object) -> str | None:
@@ -164,6 +168,10 @@ class _Reading:
 
     def _shown(self, value: object) -> str | None:
         return value if isinstance(value, str) and value in self.shown_ids else None
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(_unescaped(storable(text)).lower()))
 
 
 def _listed(value: object) -> Sequence[object] | None:

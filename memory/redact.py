@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from memory.secret_asides import asides
 from memory.secret_cards import card_numbers
 from memory.secret_headers import secret_headers
 from memory.secret_keys import private_keys
 from memory.secret_marks import MARK, Found, replaced
 from memory.secret_names import named_values
 from memory.secret_places import secret_places
+from memory.secret_sentences import told_values
 from memory.secret_shapes import web_tokens, well_known_shapes
 
 LONGEST_GROWTH = 8
@@ -90,5 +92,11 @@ def _by_place(text: str) -> Iterator[Found]:
     yield from secret_headers(text)
 
 
-_PASSES: tuple[Callable[[str], Iterator[Found]], ...] = (private_keys, _by_themselves, _by_place, named_values)
+def _by_name(text: str) -> Iterator[Found]:
+    yield from named_values(text)
+    yield from told_values(text)
+    yield from asides(text)
+
+
+_PASSES: tuple[Callable[[str], Iterator[Found]], ...] = (private_keys, _by_themselves, _by_place, _by_name)
 """From what is certain to what only its surroundings tell: a later pass sees the marks of the earlier ones."""

@@ -56,11 +56,16 @@ def is_secret_word(word: str) -> bool:
     return word in _MAYBE or _SURE.fullmatch(word) is not None
 
 
+def tells_of_failure(name: str) -> bool:
+    """Whether what ``name`` holds is no secret but what went wrong with one."""
+    return not _FAILURES.isdisjoint(parts_of(name))
+
+
 def named_by(name: str, word_before: str) -> Naming | None:
     """What ``name`` says; ``word_before`` stands before it, with a space between."""
     parts = parts_of(name)
     secrets = [part for part in parts if is_secret_word(part)]
-    if not secrets or not _FAILURES.isdisjoint(parts):
+    if not secrets or tells_of_failure(name):
         return None
     sure = [part for part in secrets if _SURE.fullmatch(part)] or _sure_together(parts, word_before.lower(), name)
     if not sure and not _INDEXES.isdisjoint(parts):

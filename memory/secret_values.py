@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from memory.secret_marks import Kind, stands_for_one
+from memory.secret_marks import MARK, Kind, stands_for_one
 from memory.secret_naming import is_secret_word, parts_of
 from memory.stopwords import STOP_WORDS
 
@@ -22,7 +22,8 @@ _QUOTED = re.compile(
     r"(?P<slash>\\{1,7})(?P<inner>[\"'])(?P<escaped>(?:(?!(?P=slash)(?P=inner))[^\r\n])*+)"
     r"|\"(?P<double>(?:[^\"\\\r\n]|\\[^\r\n])*+)|'(?P<single>(?:[^'\\\r\n]|\\[^\r\n])*+)"
     r"|`(?P<code>[^`\r\n]*+)"
-    r"|“(?P<curly>[^”\r\n]*+)|‘(?P<curled>[^’\r\n]*+)"  # noqa: RUF001
+    r"|[“„](?P<curly>[^”“\r\n]*+)|‘(?P<curled>[^’\r\n]*+)"  # noqa: RUF001
+    rf"|(?P<angled>«(?!{MARK[1:]})[^«»\r\n]{{1,200}}+»|»[^«»\r\n]{{1,200}}+«)"
     r"|<(?P<link>(?:http://|mailto:|tel:)(?P<word>[^\s<>|]++)\|(?P=word))(?=>)"
     r")"
 )

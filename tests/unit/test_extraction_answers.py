@@ -138,6 +138,12 @@ def test_a_keyword_that_is_too_long_or_a_secret_is_dropped_and_its_fact_stays() 
     assert one(keywords=["k" * (KEYWORD_CHARS + 1), SECRET, "argo"]).keywords == ("argo",)
 
 
+def test_a_keyword_that_says_what_was_taken_out_of_its_fact_is_dropped() -> None:
+    words = ["wifi", "Swordfish", "blue swordfish", "berlin"]
+    (statement,) = facts_of(a_fact("The wifi password in Berlin is Swordfish.", keywords=words)).statements
+    assert (statement.text, statement.keywords) == ("The wifi password in Berlin is «password».", ("wifi", "berlin"))
+
+
 @pytest.mark.parametrize("keywords", [None, "argo", {"a": 1}, [], [3], [["argo"]]])
 def test_without_usable_keywords_the_store_takes_the_words_of_the_text(keywords: object) -> None:
     assert one(keywords=keywords).keywords is None

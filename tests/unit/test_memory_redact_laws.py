@@ -73,6 +73,28 @@ PIECES = [
     *("curl -u ", "mysql ", " -p", "--", "--password ", "login a password ", "identified by '", "sshpass -p "),
     *('"', "'", "`", '\\"', "\\n", "\\", "\n", " ", "\t", "> ", "“", "”", ".", "-", "*", "…", "str", "SecretStr("),
     *("«", "»", "«token»", "«password»", "«private-key»", "«card-number»", "${", "}", "{", "[", "$A", "***", "xxxx"),
+    *(
+        " is now ",
+        " for db-3 is ",
+        " was changed to ",
+        "we set the ",
+        " to ",
+        "blue whale",
+        "swordfish",
+        " lautet ",
+        "«blue whale»",
+    ),
+    *(
+        "swordfish is the ",
+        "use swordfish as the ",
+        "user admin, ",
+        "credentials are ",
+        "login admin / ",
+        " / ",
+        "„",
+        "»",
+        "PIN ",
+    ),
     *("\x1b", "[31m", "\x1b[0m", "\x9b", "é", "密", "/etc/", "self.", "http://", "2026-11-29", "word", "Word", "aB3"),
 ]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=14).map("".join)

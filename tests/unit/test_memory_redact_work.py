@@ -14,12 +14,15 @@ from memory import (
     redact as redaction,
 )
 from memory import (
+    secret_asides,
     secret_cards,
     secret_headers,
     secret_keys,
     secret_marks,
     secret_names,
     secret_places,
+    secret_remarks,
+    secret_sentences,
     secret_shapes,
     secret_values,
 )
@@ -27,12 +30,15 @@ from memory.redact import redact
 
 MODULES = (
     redaction,
+    secret_asides,
     secret_cards,
     secret_headers,
     secret_keys,
     secret_marks,
     secret_names,
     secret_places,
+    secret_remarks,
+    secret_sentences,
     secret_shapes,
     secret_values,
 )
@@ -128,11 +134,52 @@ UNITS = [
         ":a@tcp(",
         "password=xxxx",
     ),
+    *(
+        "password is ",
+        "password is a ",
+        "password is hunter2 ",
+        'password is "',
+        "password is «",
+        "password is blue ",
+        "password for ",
+        "password for a is b for ",
+        "password-",
+        "we set the password to ",
+        "set password to a ",
+        "user a password ",
+        "user a password b ",
+    ),
+    *(
+        "is the password",
+        "a is the password ",
+        "use aaaa as the password ",
+        '" is the password',
+        "login admin/",
+        "credentials are a / ",
+        "PIN ",
+        "PIN for a ",
+        "door code ",
+        "PIN 1234",
+        "İ",
+        "correct ",
+    ),
 ]
 """Each of them, over and over, is a text that some pattern begins to match everywhere."""
 LINEAR, SLACK_S = 8, 0.02
 """Four times the text takes four times the work, sixteen times where it is read again from each of its places."""
-SLOWEST = ["key=", "key:", "4111 ", '"Cookie: a=', "://a:b@", "Authorization: Digest a=", "token=)))))", "eyJhbGciOi."]
+SLOWEST = [
+    "password for a is b for ",
+    "use aaaa as the password ",
+    "password is blue ",
+    "key=",
+    "key:",
+    "4111 ",
+    '"Cookie: a=',
+    "://a:b@",
+    "Authorization: Digest a=",
+    "token=)))))",
+    "eyJhbGciOi.",
+]
 
 
 def patterns_in(thing: object) -> Iterator[re.Pattern[Any]]:

@@ -324,6 +324,31 @@ async def test_a_pasted_private_key_reaches_neither_the_model_nor_the_store() ->
     assert (await active(store, ORG))[0].startswith("We deploy with the key «openai-key» and «private-key»")
 
 
+TOLD = [
+    ("The Jenkins password is swordfish.", "swordfish"),
+    ("Our office wifi in Berlin has the password «blue whale», the guest wifi has none.", "whale"),
+    ("We set the root password of db-3 to swordfish, Ada knows why.", "swordfish"),
+    ("Das Passwort für den Drucker im dritten Stock lautet Sommerwind.", "sommerwind"),
+    ("Our Grafana login is admin / swordfish and it runs on db-3.", "swordfish"),
+]
+
+
+@pytest.mark.parametrize(("told", "secret"), TOLD)
+@pytest.mark.parametrize("is_repeated", [True, False])
+async def test_a_password_told_in_a_sentence_is_in_no_record(told: str, secret: str, *, is_repeated: bool) -> None:
+    """Neither where the demo model reads it, nor where a model had it from elsewhere and names it again."""
+    store = Faulty()
+    words = told.lower().rstrip(".").split()
+    model = Scripted([answer_of(a_fact(told, keywords=words), summary=told)]) if is_repeated else Offline()
+    outcome = await a_reflector(store, model).reflect(a_turn(said(f"Please remember: {told} We deploy with Argo.")))
+    records = [record for key in (ORG, CHANNEL, USER) for record in await store.list(key, 100)]
+    assert outcome.ending is Ending.WRITTEN
+    assert (
+        secret not in " ".join([*(record.text for record in records), *(" ".join(r.keywords) for r in records)]).lower()
+    )
+    assert not isinstance(model, Scripted) or secret not in model.prompts[0].text.lower()
+
+
 async def test_a_message_that_forges_the_fence_and_records_changes_nothing_that_is_known() -> None:
     store = Faulty()
     await store.write(ORG, [fact("the payroll account is 1234")])
