@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
 import structlog
@@ -11,8 +11,8 @@ from memory.composition import Budget, compose, continued
 from memory.ranker import Ranker
 from memory.record import MemoryRecord
 from memory.render import block
-from memory.scope import ScopeKind, Scopes, parse_record_id, scope_key
-from memory.store import Hit, MemoryStore, Query, StoreUnavailableError, Vector
+from memory.scope import ScopeKeyError, ScopeKind, Scopes, parse_record_id, scope_key
+from memory.store import MemoryStore, Query, Retrieved, StoreUnavailableError, Vector
 
 RECALL_TIMED_OUT = "recall_timed_out"
 RECALL_INTERRUPTED = "recall_interrupted"
@@ -42,9 +42,6 @@ class Recalled:
         return block(self.scope_keys, self.records)
 
 
-NOTHING = Recalled()
-
-
 class Recall:
     """Reads ``store`` for requests. Never raises and never takes longer than ``recall_s``."""
 
@@ -69,66 +66,83 @@ class Recall:
     ) -> Recalled:
         """The records that go before the answer to ``query``.
 
-        ``repo`` is the repository once somebody knows it; a failure to find out means that there is none.
+        ``repo`` is the repository once somebody knows it; a failure to find out means that there is none. It is only
+        listened to: a task goes on when this call does not wait for it any more.
         """
-        try:
-            async with asyncio.timeout(self._recall_s):
-                recalled = await self._read(session, scopes, query, repo)
-        except TimeoutError:
-            _log.warning(RECALL_TIMED_OUT, session=session)
-            return replace(NOTHING, is_degraded=True)
+        until = asyncio.get_running_loop().time() + self._recall_s
+        found = await self._read(_Asking(session, query, until), scopes, repo)
+        recalled = await self._continue(session, found, until)
         self._shown[session] = _Shown(recalled.scope_keys, tuple(record.id for record in recalled.records))
         self._shown.move_to_end(session)
         while len(self._shown) > SESSIONS:
             self._shown.popitem(last=False)
         return recalled
 
-    async def _read(self, session: str, scopes: Scopes, query: str, repo: Awaitable[str | None] | None) -> Recalled:
-        vector = await self._embed(query) if self._embed is not None else None
-        asked = Query(query, self._budget.limit, vector, standing=self._budget.limit)
-        # The repository's scope is read last and stands last in the pool, so that equals keep the order of arrival.
-        first = [key for key in (scopes.org, scopes.channel, scopes.user) if key is not None]
-        if repo is None and scopes.repo is None:
-            early, late = await self._look(first, asked), _Found()
+    async def _read(self, asking: "_Asking", scopes: Scopes, repo: Awaitable[str | None] | None) -> Recalled:
+        vector = await self._embed(asking.text) if self._embed is not None else None
+        query = Query(asking.text, self._budget.limit, vector, standing=self._budget.limit)
+        # The repository's scope stands last in the pool, so that equals keep the order of arrival.
+        known = (scopes.org, scopes.channel, scopes.user, scopes.repo if repo is None else None)
+        looks = asyncio.gather(*(self._look(asking, key, query) for key in known if key is not None))
+        if repo is None:
+            retrieved = await looks
         else:
-            early, late = await asyncio.gather(self._look(first, asked), self._look_late(scopes, repo, asked))
-        keys = replace(scopes, repo=late.scope_key).keys()
-        hits = self._ranker.pooled([*early.hits, *late.hits], query)
-        wanted = compose([*early.standing, *late.standing], [hit.record for hit in hits], self._budget)
-        found = Recalled(keys, tuple(wanted), early.is_degraded or late.is_degraded)
-        return await self._continue(session, found)
+            early, (repo_key, late) = await asyncio.gather(looks, self._look_late(asking, repo, query))
+            scopes, retrieved = replace(scopes, repo=repo_key), [*early, late]
+        hits = self._ranker.pooled([hit for each in retrieved for hit in each.hits], asking.text)
+        standing = [record for each in retrieved for record in each.standing]
+        wanted = compose(standing, [hit.record for hit in hits], self._budget)
+        return Recalled(scopes.keys(), tuple(wanted), any(each.is_degraded for each in retrieved))
 
-    async def _look_late(self, scopes: Scopes, repo: Awaitable[str | None] | None, query: Query) -> "_Found":
-        key = scopes.repo
-        if repo is not None:
-            (resolved,) = await asyncio.gather(repo, return_exceptions=True)
-            key = scope_key(ScopeKind.REPO, resolved) if isinstance(resolved, str) and resolved else None
-        return replace(await self._look([key], query), scope_key=key) if key is not None else _Found()
+    async def _look_late(
+        self, asking: "_Asking", repo: Awaitable[str | None], query: Query
+    ) -> tuple[str | None, Retrieved]:
+        """The repository's scope, if there is one, and what it has."""
+        try:
+            async with asyncio.timeout_at(asking.until):
+                (resolved,) = await asyncio.gather(asyncio.shield(repo), return_exceptions=True)
+        except TimeoutError:
+            _log.warning(RECALL_TIMED_OUT, session=asking.session, scope=ScopeKind.REPO)
+            return None, Retrieved(is_degraded=True)
+        key = _repo_key(resolved)
+        return key, Retrieved() if key is None else await self._look(asking, key, query)
 
-    async def _look(self, keys: Sequence[str], query: Query) -> "_Found":
-        retrieved = await asyncio.gather(*(self._store.retrieve(key, query) for key in keys))
-        return _Found(
-            hits=tuple(hit for found in retrieved for hit in found.hits),
-            standing=tuple(record for found in retrieved for record in found.standing),
-            is_degraded=any(found.is_degraded for found in retrieved),
-        )
+    async def _look(self, asking: "_Asking", key: str, query: Query) -> Retrieved:
+        """What one scope has. When it cannot be looked into, or not in time, that costs nothing of the others."""
+        try:
+            async with asyncio.timeout_at(asking.until):
+                return await self._store.retrieve(key, query)
+        except TimeoutError:
+            _log.warning(RECALL_TIMED_OUT, session=asking.session, scope=key)
+        except StoreUnavailableError as exc:
+            _log.warning(RECALL_INTERRUPTED, session=asking.session, scope=key, reason=str(exc))
+        return Retrieved(is_degraded=True)
 
-    async def _continue(self, session: str, found: Recalled) -> Recalled:
+    async def _continue(self, session: str, found: Recalled, until: float) -> Recalled:
         """``found``, shaped so that it repeats what the session was shown last as far as possible."""
         last = self._shown.get(session)
         if last is None or last.scope_keys != found.scope_keys or not last.ids:
             return found
         known = {record.id: record for record in found.records}
         try:
-            for key, ids in _by_scope(each for each in last.ids if each not in known).items():
-                known |= {record.id: record for record in await self._store.get(key, ids)}
-        except StoreUnavailableError as exc:
+            async with asyncio.timeout_at(until):
+                for key, ids in _by_scope(each for each in last.ids if each not in known).items():
+                    known |= {record.id: record for record in await self._store.get(key, ids)}
+        except (StoreUnavailableError, TimeoutError) as exc:
             _log.warning(RECALL_INTERRUPTED, session=session, reason=str(exc))
             return replace(found, is_degraded=True)
         if any(each not in known for each in last.ids):
             return found
         shown = [known[each] for each in last.ids]
         return replace(found, records=tuple(continued(shown, found.records, self._budget)))
+
+
+def _repo_key(resolved: object) -> str | None:
+    """The scope of what a resolution ended in: a name, nothing, or a failure."""
+    try:
+        return scope_key(ScopeKind.REPO, resolved) if isinstance(resolved, str) else None
+    except ScopeKeyError:
+        return None
 
 
 def _by_scope(ids: Iterable[str]) -> dict[str, list[str]]:
@@ -150,8 +164,8 @@ class _Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    hits: tuple[Hit, ...] = ()
-    standing: tuple[MemoryRecord, ...] = ()
-    is_degraded: bool = False
-    scope_key: str | None = None
+class _Asking:
+    session: str
+    text: str
+    until: float
+    """The loop's time after which nobody waits any more."""

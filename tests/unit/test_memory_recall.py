@@ -9,10 +9,11 @@ import structlog
 
 from memory.composition import Budget
 from memory.ranker import KeywordRanker, Ranker
-from memory.recall import RECALL_INTERRUPTED, RECALL_S, Recall
+from memory.recall import RECALL_INTERRUPTED, RECALL_S, RECALL_TIMED_OUT, Recall, Recalled
 from memory.record import MemoryCandidate, MemoryRecord
 from memory.relevance import RelevanceRanker
-from memory.scope import Scopes, request_scopes
+from memory.render import block
+from memory.scope import Scopes, parse_record_id, request_scopes
 from memory.store import MemoryStore, Query, Retrieved, StoreUnavailableError, Vector
 from memory.stores.inprocess import InProcessStore
 from tests.fakes import ManualClock
@@ -43,6 +44,10 @@ async def teach(store: MemoryStore, key: str, *texts: str, standing: bool = Fals
 
 def texts(records: Sequence[MemoryRecord]) -> list[str]:
     return [record.text for record in records]
+
+
+def ids(recalled: Recalled) -> list[str]:
+    return [record.id for record in recalled.records]
 
 
 async def answer(value: str | None) -> str | None:
@@ -115,6 +120,16 @@ async def test_a_standing_record_governs_a_question_it_shares_no_word_with(
     assert texts(recalled.records) == ["answer in German", "deploys on Friday"]
 
 
+async def test_a_block_is_made_again_from_the_ids_of_its_records(ranker: Ranker, store: InProcessStore) -> None:
+    """Issue: every injected block is reproducible from the records' ids."""
+    await teach(store, USER, "answer in German", standing=True)
+    await teach(store, ORG, "deploys on <Friday>", "deploys & releases")
+    recalled = await Recall(store, ranker, Budget()).recall("s", SCOPES, "deploys")
+    again = [(await store.get(parsed[0], [each]))[0] for each in ids(recalled) if (parsed := parse_record_id(each))]
+    assert len(again) == 3
+    assert block(recalled.scope_keys, again) == recalled.block
+
+
 async def test_nothing_that_matches_means_no_block(ranker: Ranker, store: InProcessStore) -> None:
     await teach(store, ORG, "deploys on Friday")
     recalled = await Recall(store, ranker, Budget()).recall("s", SCOPES, "zebra")
@@ -165,11 +180,21 @@ class Silent(InProcessStore):
         raise StoreUnavailableError(f"{scope_key} has {len(ids)} records out of reach")
 
 
-async def test_what_was_shown_and_cannot_be_looked_at_is_not_taken_for_gone(ranker: Ranker, clock: ManualClock) -> None:
+class Stuck(InProcessStore):
+    """Searched, but fetching a record by its id never comes to an end."""
+
+    async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
+        return await asyncio.Future[Sequence[MemoryRecord]]()
+
+
+@pytest.mark.parametrize("kind", [Silent, Stuck])
+async def test_what_was_shown_and_cannot_be_looked_at_is_not_taken_for_gone(
+    ranker: Ranker, clock: ManualClock, kind: type[InProcessStore]
+) -> None:
     """The block starts afresh with what is found, and is told to be less than it could be."""
-    store = Silent(ranker=ranker, now=clock.now)
+    store = kind(ranker=ranker, now=clock.now)
     await teach(store, ORG, "deploys on Friday", "lunch at noon")
-    recall = Recall(store, ranker, Budget())
+    recall = Recall(store, ranker, Budget(), recall_s=0.1)
     assert not (await recall.recall("s", SCOPES, "deploys")).is_degraded
     with structlog.testing.capture_logs() as lines:
         recalled = await recall.recall("s", SCOPES, "lunch")
@@ -190,6 +215,58 @@ async def test_an_answer_does_not_wait_for_a_repository_for_ever(ranker: Ranker,
     assert RECALL_S <= 5
     recall = Recall(store, ranker, Budget(), recall_s=0.02)
     recalled = await recall.recall("s", SCOPES, "deploys", asyncio.Future[str | None]())
+    assert (recalled.block, recalled.is_degraded) == (None, True)
+
+
+async def test_a_repository_that_is_known_too_late_costs_only_its_own_scope(
+    ranker: Ranker, store: InProcessStore
+) -> None:
+    """Section 22: the read itself never fails for it. Criterion: the repo may arrive as a promise."""
+    await teach(store, ORG, "deploys on Friday")
+    recall = Recall(store, ranker, Budget(), recall_s=0.02)
+    recalled = await recall.recall("s", SCOPES, "deploys", asyncio.Future[str | None]())
+    assert (texts(recalled.records), recalled.is_degraded) == (["deploys on Friday"], True)
+    assert recalled.scope_keys == (ORG, CHANNEL, USER)
+
+
+async def test_whoever_else_waits_for_the_repository_still_learns_it(ranker: Ranker, store: InProcessStore) -> None:
+    promise = asyncio.Future[str | None]()
+    await Recall(store, ranker, Budget(), recall_s=0.02).recall("s", SCOPES, "deploys", promise)
+    promise.set_result("acme/api")
+    assert await promise == "acme/api"
+
+
+@pytest.mark.parametrize("name", ["", "two words", "acme/api\x00", "x" * 300])
+async def test_a_repository_whose_name_makes_no_scope_is_none(ranker: Ranker, store: InProcessStore, name: str) -> None:
+    await teach(store, ORG, "deploys on Friday")
+    recalled = await Recall(store, ranker, Budget()).recall("s", SCOPES, "deploys", answer(name))
+    assert (recalled.scope_keys, recalled.is_degraded) == ((ORG, CHANNEL, USER), False)
+    assert texts(recalled.records) == ["deploys on Friday"]
+
+
+class Slow(InProcessStore):
+    """Answers for the channel once somebody allows it, which nobody does."""
+
+    async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
+        return await (asyncio.Future[Retrieved]() if scope_key == CHANNEL else super().retrieve(scope_key, query))
+
+
+async def test_a_scope_that_is_not_read_in_time_costs_only_itself(ranker: Ranker, clock: ManualClock) -> None:
+    """Trap 43."""
+    store = Slow(ranker=ranker, now=clock.now)
+    await teach(store, ORG, "deploys on Friday")
+    with structlog.testing.capture_logs() as lines:
+        recalled = await Recall(store, ranker, Budget(), recall_s=0.02).recall("s", SCOPES, "deploys")
+    assert (texts(recalled.records), recalled.is_degraded) == (["deploys on Friday"], True)
+    assert [(line["event"], line["scope"]) for line in lines] == [(RECALL_TIMED_OUT, CHANNEL)]
+
+
+async def test_a_store_that_refuses_costs_the_answer_nothing_but_its_memory(
+    ranker: Ranker, store: InProcessStore
+) -> None:
+    """Trap 43: whoever still answers while everything is being closed."""
+    await store.aclose()
+    recalled = await Recall(store, ranker, Budget()).recall("s", SCOPES, "deploys")
     assert (recalled.block, recalled.is_degraded) == (None, True)
 
 
