@@ -23,6 +23,7 @@ from app.dispatch.recovering import Recovering
 from app.dispatch.resolve import resolve
 from app.errors import ConfigurationError, ModelError
 from app.http.bearer import bearers_of
+from app.sessions.compressor import nobody
 from app.status import BotStatus
 from commands.registry import Registry
 from config.settings import Settings
@@ -55,11 +56,12 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
         slack = await open_slack(settings, bearers, stack, clock, background)
         status = BotStatus(clock, model=defaults_of(settings).model, memory=_memory_name(settings))
         models = models or _catalogue(settings, stack, background)
-        talking = Talking(settings, state, models, clock, background)
+        learning = learning_of(settings, state, remembering.store, models, clock, background)
+        before_loss = learning.reflecting.before_loss if learning is not None else nobody
+        talking = Talking(settings, state, models, clock, background, before_loss)
         registry = commands or registry_of(
             settings, remembering.store, slack.authority, status, clock, talking.commands()
         )
-        learning = learning_of(settings, state, remembering.store, models, clock, background)
         ports = talking.ports(
             slack.authority,
             registry,

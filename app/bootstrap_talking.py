@@ -23,7 +23,7 @@ from app.dispatch.resolve import Defaults
 from app.dispatch.work import Work
 from app.errors import ConfigurationError
 from app.sessions.busy import BusyInput
-from app.sessions.compressor import Compressor, Policy
+from app.sessions.compressor import BeforeLoss, Compressor, Policy, nobody
 from app.sessions.compressor import Ports as CompressorPorts
 from app.sessions.housekeeping import PASS_S, PRUNE_S, Housekeeping, Job, pruning, sweeping
 from app.sessions.lines import Lines
@@ -38,7 +38,15 @@ from memory.recall import Recall
 class Talking:
     """What conversations are led with, made once and shared by the dispatcher and the commands."""
 
-    def __init__(self, settings: Settings, state: State, models: Models, clock: Clock, background: Background) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        state: State,
+        models: Models,
+        clock: Clock,
+        background: Background,
+        before_loss: BeforeLoss = nobody,
+    ) -> None:
         self._settings = settings
         self._state = state
         self._models = models
@@ -47,7 +55,7 @@ class Talking:
         self._agents = agents_of(settings)
         self._defaults = defaults_of(settings)
         self._prices = prices_of(settings)
-        self._compressor = self._made_compressor()
+        self._compressor = self._made_compressor(before_loss)
         self.lines: Lines[Work] = Lines(settings.limits.concurrent_turns, settings.sessions.queue_cap)
 
     @property
@@ -107,13 +115,13 @@ class Talking:
         threshold = self._settings.sessions.compression.threshold
         return Fitting(self._compressor, self._state.transcripts, windows_of(self._settings), threshold)
 
-    def _made_compressor(self) -> Compressor:
+    def _made_compressor(self, before_loss: BeforeLoss) -> Compressor:
         state, settings, clock = self._state, self._settings, self._clock
         compression = settings.sessions.compression
         summariser = Summariser(
             self._models, state.usage, clock, prices=self._prices, timeout_s=settings.limits.model_idle_s
         )
-        ports = CompressorPorts(state.sessions, summariser, self._background, clock)
+        ports = CompressorPorts(state.sessions, summariser, self._background, clock, before_loss)
         return Compressor(ports, Policy(compression.protect_first, compression.protect_last))
 
     def housekeeping(self, *more: Job) -> Housekeeping:

@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NewType, Protocol
 
@@ -14,6 +14,8 @@ from app.background import Spawn
 from app.channel import Chat
 from app.clock import Clock
 from app.errors import StateError
+from app.sessions.entry import SessionKey
+from app.sessions.transcript import TranscriptMessage
 from memory.outcome import Batch, Outcome
 from memory.reflector import UNREADABLE
 from memory.turn import FinishedTurn
@@ -46,6 +48,14 @@ class Pending:
     """How often it was begun, this time included."""
     created_at: datetime
     unwritten: tuple[Batch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """At a turn of a conversation, under way or waiting for its model."""
+
+    session_key: str
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class PendingReflections(Protocol):
@@ -96,6 +106,7 @@ class Reflecting:
         self._tell = tell
         self._places = asyncio.Semaphore(AT_ONCE)
         self._chats: OrderedDict[str, Chat] = OrderedDict()
+        self._looks: dict[ReflectionId, _Look] = {}
 
     def schedule(self, turn: FinishedTurn, chat: Chat) -> None:
         self._chats[turn.run_id] = chat
@@ -109,6 +120,15 @@ class Reflecting:
             _log.warning(REFLECTION_LOST, reference=lost.turn.run_id, session=lost.turn.session_key)
         self._spawn(self.work_off(), name="reflection")
 
+    async def before_loss(self, key: SessionKey, _messages: Sequence[TranscriptMessage], /) -> None:
+        """Implements ``app.sessions.compressor.BeforeLoss``.
+
+        Every turn was offered when it ended. What is still to be looked at is looked at first, because that takes in
+        what the conversation had said before.
+        """
+        await self.work_off()
+        await asyncio.gather(*(look.is_over.wait() for look in self._looks.values() if look.session_key == key))
+
     async def work_off(self) -> int:
         """How many were looked at."""
         count = 0
@@ -121,6 +141,14 @@ class Reflecting:
         return count
 
     async def _work(self, pending: Pending) -> None:
+        look = self._looks[pending.id] = _Look(pending.turn.session_key)
+        try:
+            await self._look_at(pending)
+        finally:
+            del self._looks[pending.id]
+            look.is_over.set()
+
+    async def _look_at(self, pending: Pending) -> None:
         async with self._places:
             if pending.unwritten:
                 outcome = await self._reflector.write_again(pending.turn, pending.unwritten)

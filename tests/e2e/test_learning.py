@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
+from app.agents.providers.base import Completed, StopReason, Usage
 from app.application import Application
 from app.bootstrap import build
 from app.play import playing, with_state
@@ -13,7 +14,8 @@ from app.playground.model import Message
 from app.playground.server import Playground
 from config.loading import load
 from config.settings import Settings
-from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, STATES
+from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, STATES, running
+from tests.fakes import ScriptedProvider
 
 LEARNING = load(environ={}, playground=True)
 
@@ -89,6 +91,30 @@ async def test_what_was_remembered_is_shown_and_can_be_taken_back(playground: Pl
         await playground.people.click(ALICE, GENERAL, str(call.answer["message_ts"]), "memory_undo")
         await talk.rest()
         assert "blue bucket" not in await talk.says(f"{MENTION} where do we store our invoices?", user=BOB)
+
+
+async def test_a_conversation_is_shortened_after_what_it_taught_was_looked_at(playground: Playground) -> None:
+    plain = settings_of(playground, mode="passive")
+    compression = plain.sessions.compression.model_copy(
+        update={"context_tokens": 2_000, "protect_first": 1, "protect_last": 1}
+    )
+    sessions = plain.sessions.model_copy(update={"compression": compression})
+    near, words, looking = Completed(StopReason.END, Usage(input_tokens=1_900)), "word " * 300, asyncio.Event()
+    provider = ScriptedProvider([words], [words, near], [looking, "{}"], ["The notes."], ["after"])
+    async with running(playground, plain.model_copy(update={"sessions": sessions}), provider) as bot:
+        root = bot.say(f"{MENTION} 1")
+        await bot.answered(root)
+        bot.say(f"{MENTION} We store our invoices in the blue bucket", thread_ts=root.ts)
+        await bot.answered(root, times=2)
+        await playground.wait_for(lambda: len(provider.requests) == 3, 8.0)
+        bot.say(f"{MENTION} 3", thread_ts=root.ts)
+        await playground.wait_for(lambda: len(provider.requests) == 4, 8.0)
+        beside = bot.say(f"{MENTION} status show")
+        await playground.wait_for(lambda: bool(bot.answers(beside)), 8.0)
+        assert len(provider.requests) == 4, "nobody goes on with the shortened conversation"
+        looking.set()
+        await bot.answered(root, times=3)
+        assert "The notes." in "\n".join(turn.text for turn in provider.requests[4].messages)
 
 
 async def test_with_learning_off_nothing_is_learned(playground: Playground) -> None:

@@ -21,6 +21,7 @@ from app.dispatch.reflecting import (
     ReflectionId,
 )
 from app.errors import StateError
+from app.sessions.entry import SessionKey
 from memory.outcome import Batch, Ending, Outcome, Remembered
 from memory.record import MemoryCandidate, WriteCounts
 from memory.reflector import UNREADABLE
@@ -147,6 +148,21 @@ async def test_a_turn_that_was_not_looked_at_because_memory_was_down_comes_again
     house = House(Rows(pending()), Reflector(Outcome(Ending.FAILED, UNREADABLE)))
     await house.reflecting.work_off()
     assert house.rows.put_back == [((), EPOCH + PAUSES[0])]
+
+
+async def test_what_is_still_to_be_learned_from_is_looked_at_before_a_conversation_loses_words() -> None:
+    house = House(Rows(pending(1), pending(2)))
+    house.reflector.gate.clear()
+    house.reflecting.schedule(replace(TURN, run_id="1"), FakeChat())
+    await until(lambda: house.reflector.running == AT_ONCE)
+    elsewhere = asyncio.ensure_future(house.reflecting.before_loss(SessionKey("another"), ()))
+    await until(elsewhere.done)
+    losing = asyncio.ensure_future(house.reflecting.before_loss(SessionKey(TURN.session_key), ()))
+    await until(lambda: not house.rows.pending)
+    assert not losing.done()
+    house.reflector.gate.set()
+    await until(losing.done)
+    assert sorted(turn.run_id for turn in house.reflector.reflected) == ["1", "2"]
 
 
 async def test_a_call_that_was_interrupted_is_a_log_line_and_records_that_cannot_be_read_are_another() -> None:
