@@ -8,7 +8,7 @@ from typing import Protocol
 from commands.conversations import Compressed, ConversationStatus, Restarted, SessionSummary, Undone, Used, Whose
 from commands.preferences import InEffect, Setting, Slot, Subjects
 from commands.reviews import HeldFact, Verdict
-from commands.spec import Caller, Command
+from commands.spec import Caller, Command, Followup
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +132,12 @@ class Conversations(Protocol):
         """
         ...
 
-    async def retry(self, caller: Caller) -> str:
-        """Take the last turn of a person out of sight, and what they had said in it, directives before it.
+    async def retry(self, caller: Caller) -> Followup:
+        """What a person had said in the last turn, directives before it, to be answered in the place of that turn.
 
         Raises ``NotFoundError`` when there is none, ``ConflictError`` for one that cannot be answered once more as it
-        was: it came with files, or with directives that mean nothing any more. Then nothing is taken.
+        was: it came with files, or with directives that mean nothing any more; ``BusyError`` while anything but the
+        command that asks is to be answered first.
         """
         ...
 

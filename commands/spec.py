@@ -101,6 +101,15 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """The last turn of a session, in whose place something is answered."""
+
+    session_id: str
+    opening: str
+    """What was said in it. Where another turn is the last one by then, that one stays."""
+
+
+@dataclass(frozen=True, slots=True)
 class Followup:
     """What happens once the reply was said: ``text`` is answered as a message of the person who gave the command.
 
@@ -109,6 +118,8 @@ class Followup:
 
     text: str
     """With its directives before it, as it would be typed."""
+    replaced: Replaced | None = None
+    """Goes out of sight in the step that accepts the text: nobody finds the one without the other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from commands.preferences import Setting, Slot, Subjects
 from commands.receipts import InProcessReceipts
 from commands.registry import Registry
 from commands.result import Result
-from commands.spec import Caller, Origin, Surface
+from commands.spec import Caller, Followup, Origin, Replaced, Surface
 from tests.command_house import CHANNEL, MEMBER, NOON, Calm, HouseRules, noon
 
 THREAD = f"{CHANNEL}:1.0"
@@ -115,11 +115,11 @@ class FakeConversations:
         found = self.sessions.get(self._key(caller), [])
         return [each for each in found if all(word in each.opening for word in query.split())][:limit]
 
-    async def retry(self, caller: Caller) -> str:
+    async def retry(self, caller: Caller) -> Followup:
         if self.last is None:
             raise NotFoundError("nothing to answer again")
         self.asked.append(("retry", self._key(caller)))
-        return self.last
+        return Followup(self.last, Replaced("the session", self.last))
 
     async def undo(self, caller: Caller, turns: int) -> Undone:
         self.asked.append(("undo", turns))

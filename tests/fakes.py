@@ -49,6 +49,7 @@ from app.sessions.usage import By, Run, Share, Spent, Which
 from commands.preferences import Setting as PreferenceSetting
 from commands.preferences import Slot, Subjects
 from commands.registry import Registry
+from commands.spec import Replaced
 from memory.composition import Budget
 from memory.ranker import KeywordRanker
 from memory.recall import Recall
@@ -320,7 +321,9 @@ class FakeJournal:
         self.promised[accepted.id] = text
         self.outcomes |= {each.id: "carried" for each in carried}
 
-    async def lead_on(self, accepted: Accepted, text: str, then: IncomingMessage) -> Accepted | None:
+    async def lead_on(
+        self, accepted: Accepted, text: str, then: IncomingMessage, replaced: Replaced | None = None
+    ) -> Accepted | None:
         await self.promise(accepted, text)
         return await self.accept(then, accepted.session_key, accepted.address)
 

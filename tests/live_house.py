@@ -32,7 +32,7 @@ from app.state.engine import Database
 from app.state.journal import StateJournal
 from app.state.sessions import StateSessions
 from app.state.usage import StateUsage
-from commands.spec import Caller
+from commands.spec import Caller, Followup
 from tests.fakes import EPOCH, FakeChat, FakePreferences, ManualClock, OneModel, ScriptedProvider, message
 from tests.session_lines import contents, store_over
 
@@ -132,6 +132,15 @@ class LiveHouse:
         self.clock.elapsed_s += 1
         return await self.current(said)
 
+    async def repeated(self, position: str, again: Followup) -> Accepted | None:
+        """What the command at ``position`` has answered is accepted, as the dispatcher does it."""
+        command = await self._accepted(heard("!command", position=position))
+        then = replace(command.message, text=again.text, part="+")
+        followed = await self.journal.lead_on(command, "🔁 Once more.", then, again.replaced)
+        if again.replaced is not None:
+            self.transcripts.forget(SessionId(again.replaced.session_id))
+        return followed
+
     async def current(self, said: IncomingMessage) -> SessionEntry:
         entry = await self.store.get(self.keying.key(said))
         assert entry is not None
@@ -166,7 +175,9 @@ class LiveHouse:
                     outcome = "stopped"
                 if outcome == "stopped" and last_word is not None:
                     await last_word.wait()
-                await self.journal.end(accepted, outcome, self._record(said, entry, "so far", 1))
+                record = self._record(said, entry, "so far", 1)
+                await self.journal.end(accepted, outcome, record)
+                self.transcripts.extend(entry, record.lines)
                 self.fates[said.text] = outcome
         except OutOfLineError as fault:
             self.fates[said.text] = type(fault).__name__

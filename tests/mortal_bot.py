@@ -25,6 +25,7 @@ from app.errors import StateError
 from app.logs import configure
 from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
+from commands.spec import Replaced
 from config.loading import load
 
 NO_PROMISES = "no promises"
@@ -88,9 +89,11 @@ class MortalJournal:
         await self._journal.promise(accepted, text, record, carried)
         self._fate.at("after promise")
 
-    async def lead_on(self, accepted: Accepted, text: str, then: IncomingMessage) -> Accepted | None:
+    async def lead_on(
+        self, accepted: Accepted, text: str, then: IncomingMessage, replaced: Replaced | None = None
+    ) -> Accepted | None:
         self._fate.at("before promise")
-        followed = await self._journal.lead_on(accepted, text, then)
+        followed = await self._journal.lead_on(accepted, text, then, replaced)
         self._fate.at("after promise")
         return followed
 

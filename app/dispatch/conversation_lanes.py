@@ -25,7 +25,7 @@ AT_ONCE = 500
 """Keys asked about in one statement, which takes a limited number of values."""
 HITS = 1_000
 """Lines of one search; more of them are in no more sessions than anybody reads about."""
-_BUSY = "an answer is under way in this conversation; wait for it or say `!stop`, then say it again"
+BUSY = "an answer is under way in this conversation; wait for it or say `!stop`, then say it again"
 NOWHERE = "this is about one conversation, and none belongs to this call"
 
 T = TypeVar("T")
@@ -97,7 +97,7 @@ class Lanes:
     def require_quiet(self, key: SessionKey) -> None:
         """Raises ``BusyError``. Asked right before the write, which any later turn then finds done."""
         if self.lines.is_taken(key):
-            raise BusyError(_BUSY)
+            raise BusyError(BUSY)
 
     async def people(self, caller: Caller) -> frozenset[str]:
         """All who spoke in the caller's conversation, and others who stand in its line.

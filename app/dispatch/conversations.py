@@ -1,7 +1,7 @@
 """What people do with the conversations they are in: over the session store and the lines of the running bot."""
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -11,8 +11,8 @@ import structlog
 from app.agents.windows import Windows
 from app.clock import Clock
 from app.dispatch.conversation_keys import keys_of, only_speaker
-from app.dispatch.conversation_lanes import NOWHERE, AtHand, Lane, Lanes
-from app.dispatch.conversation_repeating import as_typed, nothing_required, require_repeatable
+from app.dispatch.conversation_lanes import BUSY, NOWHERE, AtHand, Lane, Lanes
+from app.dispatch.conversation_repeating import NOTHING, once_more
 from app.dispatch.conversation_telling import (
     TITLE_TAKEN,
     answering,
@@ -33,7 +33,7 @@ from app.sessions.lines import Lines
 from app.sessions.store import SessionStore
 from app.sessions.summariser import Conversation
 from app.sessions.ticket import Ticket
-from app.sessions.transcript import PastSession, Rewound, last_turns
+from app.sessions.transcript import PastSession, Rewound
 from app.sessions.usage import By, Usage, Which
 from commands.conversations import (
     Compressed,
@@ -48,7 +48,7 @@ from commands.conversations import (
 from commands.errors import BusyError, ConflictError, NotFoundError
 from commands.ports import Choices, Preferences
 from commands.preferences import Name, subjects_of
-from commands.spec import Caller
+from commands.spec import Caller, Followup
 
 CLEANUP_TIMED_OUT = "cleanup_timed_out"
 CLEANUP_S = 30.0
@@ -171,14 +171,28 @@ class LiveConversations:
             found = await self._lanes.with_words(keys, query, limit)
             return [summary_of(each, is_current=each.ended_at is None) for each in found]
 
-    async def retry(self, caller: Caller) -> str:
+    async def retry(self, caller: Caller) -> Followup:
         with answering():
-            rewound = await self._rewound(caller, 1, self._require_repeatable)
-        return as_typed(rewound)
+            entry = await self._lanes.current(caller)
+            if entry is None:
+                raise NotFoundError(NOTHING)
+            lines, choices = await self._kept.transcripts.load(entry), self._asked.choices
+        again = once_more(entry.session_id, lines, choices.agents(), choices.knows_model)
+        # What stands before the command would be answered after its own turn was taken out of sight.
+        first = next(iter(self._lines.tickets(entry.session_key)), None)
+        if first is not None and not _brought(first, caller):
+            raise BusyError(BUSY)
+        return again
 
     async def undo(self, caller: Caller, turns: int) -> Undone:
         with answering():
-            return undone(await self._rewound(caller, turns, nothing_required))
+            entry = await self._lanes.current(caller)
+            if entry is None:
+                return undone(Rewound(0, 0))
+            await self._kept.transcripts.load(entry)
+            self._lanes.require_quiet(entry.session_key)
+            with self._changing(entry):
+                return undone(await self._store.rewind(entry.session_id, turns))
 
     async def compress(self, caller: Caller, focus: str | None) -> Compressed:
         with answering():
@@ -245,23 +259,6 @@ class LiveConversations:
 
     async def _spent(self, which: Which) -> Spent:
         return spent(await self._asked.usage.shares(By.TASK, which))
-
-    def _require_repeatable(self, rewound: Rewound) -> None:
-        """Raises ``CommandError``."""
-        choices = self._asked.choices
-        require_repeatable(rewound, choices.agents(), choices.knows_model)
-
-    async def _rewound(self, caller: Caller, turns: int, require: Callable[[Rewound], None]) -> Rewound:
-        """``require`` raises what speaks against taking them back."""
-        entry = await self._lanes.current(caller)
-        if entry is None:
-            require(nothing := Rewound(0, 0))
-            return nothing
-        lines = await self._kept.transcripts.load(entry)
-        require(last_turns(lines, turns)[1])
-        self._lanes.require_quiet(entry.session_key)
-        with self._changing(entry):
-            return await self._store.rewind(entry.session_id, turns)
 
     async def _switched(
         self, lane: Lane, wanted: PastSession, left: SessionEntry, caller: Caller

@@ -28,6 +28,7 @@ from app.dispatch.turns import Turns
 from app.dispatch.work import FOLLOWING, Outcome, Work
 from app.errors import ChannelUnavailableError
 from app.sessions.busy import BusyInput, Refused
+from app.sessions.entry import SessionId
 from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket, WithdrawnError
 from commands.registry import Recognised
 from commands.spec import Followup
@@ -194,7 +195,7 @@ class Dispatcher:
             then = None if result.reply is None else result.reply.then
             if then is None:
                 return await self.outbox.say(work, result.text, "command")
-            followed = await self.outbox.lead_on(work, result.text, following(work.message, then))
+            followed = await self._led_on(work, result.text, then)
             try:
                 return await self.outbox.deliver(work, result.text, "command")
             finally:
@@ -205,6 +206,14 @@ class Dispatcher:
         finally:
             if ticket is not None:
                 self.lines.leave(ticket)
+
+    async def _led_on(self, work: Work, text: str, then: Followup) -> Accepted | None:
+        try:
+            return await self.outbox.lead_on(work, text, following(work.message, then), then.replaced)
+        finally:
+            if then.replaced is not None:
+                # Whatever came of it: a change that failed may have been kept all the same.
+                self._ports.transcripts.forget(SessionId(then.replaced.session_id))
 
     def _follow(self, work: Work, ticket: Ticket[Work] | None) -> None:
         async def see_to() -> None:

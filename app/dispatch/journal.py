@@ -10,6 +10,7 @@ from app.sessions.entry import SessionEntry, SessionKey
 from app.sessions.source import SessionSource
 from app.sessions.transcript import TranscriptMessage
 from app.sessions.usage import Run
+from commands.spec import Replaced
 from memory.turn import FinishedTurn
 
 MessageId = NewType("MessageId", int)
@@ -123,11 +124,13 @@ class Journal(Protocol):
         """The answer is made; from now on it is delivered rather than made again. ``carried`` messages end with it."""
         ...
 
-    async def lead_on(self, accepted: Accepted, text: str, then: IncomingMessage) -> Accepted | None:
+    async def lead_on(
+        self, accepted: Accepted, text: str, then: IncomingMessage, replaced: Replaced | None = None
+    ) -> Accepted | None:
         """Promise ``text``, a command's answer, and accept ``then``, which the command has answered, in one step.
 
-        Another process finds ``then`` where the command stands, before all that was accepted after that. ``None``, and
-        the promise alone, when it was claimed before.
+        Another process finds ``then`` where the command stands, before all that was accepted after that, and nobody
+        finds the turn in whose place it is answered. ``None``, and the promise alone, when it was claimed before.
         """
         ...
 

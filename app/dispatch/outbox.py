@@ -17,6 +17,7 @@ from app.dispatch.unwritten import Unwritten
 from app.dispatch.work import Made, Outcome, Work
 from app.errors import ChannelUnavailableError, DeliveryError, StateError, StoppedByUserError
 from app.sessions.restart import KEPT
+from commands.spec import Replaced
 
 DELIVERY_FAILED = "delivery_failed"
 PROMISE_UNWRITTEN = "promise_unwritten"
@@ -101,13 +102,15 @@ class Outbox:
             await self._clock.sleep(pause_s)
         return await self._journal.promise(accepted, text, record, carried)
 
-    async def lead_on(self, work: Work, text: str, then: IncomingMessage) -> Accepted | None:
+    async def lead_on(
+        self, work: Work, text: str, then: IncomingMessage, replaced: Replaced | None = None
+    ) -> Accepted | None:
         """Promise a command's answer, which is to be delivered, with what the command has answered after it.
 
         In one step, for each without the other would be wrong: what the command asks for is lost, or it is called cut
         off and given again although it took effect.
         """
-        return await self._journal.lead_on(work.accepted, text, then)
+        return await self._journal.lead_on(work.accepted, text, then, replaced)
 
     async def deliver(self, work: Work, text: str, outcome: str, record: TurnRecord | None = None) -> Outcome:
         """Show what was promised whole, and end the message with it; whoever stops reading has had enough of it."""

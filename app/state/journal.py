@@ -15,6 +15,7 @@ from app.state.delivery_rows import Delivery
 from app.state.engine import Database
 from app.state.session_steps import Arrival, Moment
 from app.state.sessions import eight_hex_digits
+from commands.spec import Replaced
 
 MESSAGE_UNREADABLE = "message_unreadable"
 
@@ -66,11 +67,15 @@ class StateJournal:
         others = [each.id for each in carried]
         await self._database.write(lambda connection: turn_steps.promise(connection, delivery, others, now))
 
-    async def lead_on(self, accepted: Accepted, text: str, then: IncomingMessage) -> Accepted | None:
+    async def lead_on(
+        self, accepted: Accepted, text: str, then: IncomingMessage, replaced: Replaced | None = None
+    ) -> Accepted | None:
         now, key, address = self._clock.now(), accepted.session_key, accepted.address
         claim = message_rows.Claim(then, key, address, now, stands_at=accepted.id)
         delivery = _delivery(accepted, text, None)
-        claimed = await self._database.write(lambda connection: turn_steps.lead_on(connection, delivery, claim))
+        claimed = await self._database.write(
+            lambda connection: turn_steps.lead_on(connection, delivery, claim, replaced)
+        )
         return None if claimed is None else Accepted(claimed, then, key, now, address)
 
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:

@@ -86,9 +86,20 @@ def load(connection: Connection, session_id: SessionId) -> list[TranscriptMessag
 def rewind(connection: Connection, session_id: SessionId, turns: int) -> Rewound:
     """Take the last turns out of sight. Raises ``TranscriptUnreadableError``."""
     gone, rewound = last_turns(load(connection, session_id), turns)
-    if gone:
-        connection.execute(_HIDE, [{"line": message.id} for message in gone])
+    _hide(connection, gone)
     return rewound
+
+
+def replace_last(connection: Connection, session_id: SessionId, opening: str) -> None:
+    """Take the last turn out of sight, if it is the one that begins like this. Raises as ``rewind`` does."""
+    gone, rewound = last_turns(load(connection, session_id), 1)
+    if storable(rewound.target_text or "") == storable(opening):
+        _hide(connection, gone)
+
+
+def _hide(connection: Connection, lines: Sequence[TranscriptMessage]) -> None:
+    if lines:
+        connection.execute(_HIDE, [{"line": line.id} for line in lines])
 
 
 def has_lines(connection: Connection, session_id: SessionId) -> bool:

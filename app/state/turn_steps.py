@@ -9,11 +9,12 @@ from sqlalchemy import Connection
 from app.agents.pricing import added
 from app.dispatch.journal import Accepted, MessageId, TurnRecord
 from app.sessions import lifecycle
-from app.sessions.entry import SessionEntry, Tokens
+from app.sessions.entry import SessionEntry, SessionId, Tokens
 from app.state import delivery_rows, entry_rows, message_rows, reflection_rows, run_rows, session_steps, transcript_rows
 from app.state.delivery_rows import Delivery
 from app.state.message_rows import Claim
 from app.state.session_steps import Arrival, Moment
+from commands.spec import Replaced
 
 
 def begin(connection: Connection, message_id: MessageId, arrival: Arrival, moment: Moment) -> SessionEntry:
@@ -31,10 +32,15 @@ def promise(connection: Connection, delivery: Delivery, carried: Sequence[Messag
         message_rows.end(connection, each, "carried", now)
 
 
-def lead_on(connection: Connection, delivery: Delivery, then: Claim) -> MessageId | None:
-    """A command's answer is owed, and what it has answered is a message of its own."""
+def lead_on(
+    connection: Connection, delivery: Delivery, then: Claim, replaced: Replaced | None = None
+) -> MessageId | None:
+    """A command's answer is owed, and what it has answered is a message of its own, in the place of another turn."""
     delivery_rows.owe(connection, delivery, then.accepted_at)
-    return message_rows.claim(connection, then)
+    claimed = message_rows.claim(connection, then)
+    if claimed is not None and replaced is not None:
+        transcript_rows.replace_last(connection, SessionId(replaced.session_id), replaced.opening)
+    return claimed
 
 
 def end(connection: Connection, accepted: Accepted, outcome: str, record: TurnRecord | None, now: datetime) -> None:

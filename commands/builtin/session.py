@@ -79,8 +79,7 @@ class SessionCommands:
 
     async def retry(self, caller: Caller, values: Values) -> Reply:  # noqa: ARG002 - it takes none
         self._require_turns(caller, "retry")
-        text = await (await self._own(caller, "retry")).retry(caller)
-        then = Followup(text)
+        then = await (await self._own(caller, "retry")).retry(caller)
         return Reply({"retried": True}, "🔁 Once more.", receipt="retried the last turn", then=then)
 
     async def undo(self, caller: Caller, values: Values) -> Reply:

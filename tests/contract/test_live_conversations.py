@@ -24,7 +24,7 @@ from app.state.tables import transcript
 from commands.conversations import Compressed, SessionSummary, Spent, TokenCounts, Undone, Used, Whose
 from commands.errors import ConflictError, NotFoundError, UnavailableError
 from commands.preferences import Layer, Name, Slot
-from commands.spec import Caller, Origin, Surface
+from commands.spec import Caller, Followup, Origin, Replaced, Surface
 from tests.fakes import EPOCH
 from tests.live_house import ANN, BO, CLEO, LiveHouse, calling, heard
 from tests.session_lines import contents
@@ -211,13 +211,15 @@ async def test_a_conversation_whose_entry_was_pruned_is_still_there(house: LiveH
     assert await house.talk.undo(calling("1.4"), 1) == Undone(1, 2, "one")
 
 
-async def test_the_last_turn_is_taken_back_to_be_answered_once_more(house: LiveHouse) -> None:
+async def test_the_last_turn_is_answered_once_more_in_its_own_place(house: LiveHouse) -> None:
     """Section 3, ``rewind_session``."""
     await house.said(heard("one", position="1.1"))
     entry = await house.said(heard("two?\n\n  really", position="1.2", by=BO))
-    assert await house.talk.retry(calling("1.3")) == "two?\n\n  really"
+    again = await house.talk.retry(calling("1.3"))
+    assert again == Followup("two?\n\n  really", Replaced(entry.session_id, "two?\n\n  really"))
+    assert len(await house.shown(entry)) == 4, "it stays until that is accepted"
+    await house.repeated("1.3", again)
     assert await house.shown(entry) == ["one", "yes"]
-    assert house.transcripts.forgotten == [entry.session_id]
     assert await house.talk.undo(calling("1.4"), 5) == Undone(1, 2, "one")
     assert await house.talk.undo(calling("1.5"), 1) == Undone(0, 0, "")
 
@@ -227,7 +229,9 @@ async def test_what_could_not_be_written_down_is_taken_back_as_well(house: LiveH
     kept = await house.store.load(entry.session_id)
     unwritten = [replace(line, id=None, content=f"later {line.role}", position=None) for line in kept]
     house.transcripts.extend(entry, unwritten, lambda: house.store.append(entry.session_id, unwritten))
-    assert await house.talk.retry(calling("1.2")) == "later user"
+    again = await house.talk.retry(calling("1.2"))
+    assert again.text == "later user"
+    await house.repeated("1.2", again)
     assert await house.shown(entry) == ["one", "yes"]
 
 

@@ -191,7 +191,7 @@ async def test_nothing_is_taken_back_below_a_turn_that_runs(house: LiveHouse) ->
         status = await house.talk.status(caller)
         assert status is not None
         assert (status.is_running, status.waiting, status.session.title) == (True, 0, "a name disturbs nobody")
-    assert await house.talk.retry(calling("1.6")) == "runs"
+    assert (await house.talk.retry(calling("1.6"))).text == "runs"
 
 
 async def test_a_command_that_has_its_own_turn_in_the_line_is_no_obstacle_to_itself(house: LiveHouse) -> None:

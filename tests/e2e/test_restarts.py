@@ -191,6 +191,28 @@ async def test_what_a_command_has_answered_is_answered_or_the_command_is_told_of
         assert len(bot.provider.requests) == int(is_kept)
 
 
+@pytest.mark.parametrize("step", ["before promise", "after promise"])
+async def test_a_turn_that_is_answered_once_more_is_known_once_wherever_the_process_ends(
+    playground: Playground, step: str
+) -> None:
+    settings = settings_of(playground, "socket")
+    assert settings.state.url is not None
+    async with running(playground, settings, ScriptedProvider(["one"])) as bot:
+        root = bot.say(f"{MENTION} which port?")
+        await bot.answered(root)
+    async with mortal_bot(playground, settings.state.url.get_secret_value(), step) as process:
+        playground.people.say(ALICE, GENERAL, f"{MENTION} !retry", thread_ts=root.ts)
+        await ended(process)
+    async with running(playground, settings, ScriptedProvider(["two"])) as bot:
+        is_accepted = step == "after promise"
+        await bot.rest(lambda: ("two" if is_accepted else "Look whether it took effect") in bot.text(root))
+        bot.provider.play(["three"])
+        bot.say(f"{MENTION} and then?", thread_ts=root.ts)
+        await bot.rest(lambda: "three" in bot.text(root))
+        prompt = [turn.text for turn in bot.provider.requests[-1].messages]
+    assert prompt == ["alice: which port?", "two" if is_accepted else "one", "alice: and then?"]
+
+
 async def test_messages_that_were_answered_together_are_not_answered_again_though_nobody_could_write_that_down(
     playground: Playground,
 ) -> None:

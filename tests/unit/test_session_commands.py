@@ -7,7 +7,7 @@ import pytest
 
 from commands.conversations import Spent, TokenCounts, Whose
 from commands.result import Code
-from commands.spec import Caller, Followup, Json, Origin, Surface
+from commands.spec import Caller, Followup, Json, Origin, Replaced, Surface
 from commands.untrusted import OPEN, untrusted
 from tests.command_house import ADMIN, ADMINS, MEMBER, OTHER
 from tests.conversation_house import THREAD, FakeConversations, TalkHouse, in_thread, on_slash, session
@@ -141,7 +141,8 @@ async def test_retry_asks_again_in_the_same_words_at_once(house: TalkHouse) -> N
     result = await house.say("!retry")
     assert result.text == "🔁 Once more."
     assert result.reply is not None
-    assert result.reply.then == Followup("what did we decide?\n\n  really")
+    words = "what did we decide?\n\n  really"
+    assert result.reply.then == Followup(words, Replaced("the session", words))
     house.talk.last = None
     assert (await house.say("!retry")).code is Code.NOT_FOUND
 
