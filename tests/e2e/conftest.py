@@ -95,6 +95,11 @@ def settings_of(playground: Playground, mode: str) -> Settings:
     return with_state(playing(SETTINGS[mode], playground), Path(STATES.name) / uuid4().hex)
 
 
+def hasty(settings: Settings) -> Settings:
+    """Of a bot that is told to stop while a turn goes on that has no end: it is waited for no longer than it takes."""
+    return settings.model_copy(update={"limits": settings.limits.model_copy(update={"drain_s": 0.2})})
+
+
 @pytest.fixture(params=["socket", "http"])
 def mode(request: pytest.FixtureRequest) -> str:
     return str(request.param)

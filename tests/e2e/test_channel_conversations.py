@@ -19,7 +19,7 @@ from config.settings import Settings
 from memory.record import MemoryCandidate
 from memory.relevance import RelevanceRanker
 from memory.stores.inprocess import InProcessStore
-from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, Bot, running, settings_of
+from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, Bot, hasty, running, settings_of
 from tests.e2e.test_restarts import IN_CHANNEL, ended, mortal_bot
 from tests.fakes import ScriptedProvider
 from tests.mortal_bot import PIECES
@@ -165,7 +165,7 @@ async def test_an_answer_that_could_not_be_shown_is_shown_later_in_the_channel(p
 async def test_the_next_process_goes_on_in_the_channel_whatever_its_settings_say(playground: Playground) -> None:
     settings = settings_of(playground, "socket")
     provider = ScriptedProvider(["Let me ", asyncio.Event()], ["Let me see: done."])
-    async with running(playground, at_the_top(settings), provider) as bot:
+    async with running(playground, hasty(at_the_top(settings)), provider) as bot:
         bot.say(f"{MENTION} 1")
         await playground.wait_for(lambda: shown(playground) == ["Let me"], 8.0)
     async with running(playground, settings, provider) as bot:

@@ -9,7 +9,7 @@ from app.errors import ModelKeyError, ModelUnreachableError
 from app.playground.faults import Fault, FaultKind
 from app.playground.model import Message
 from app.playground.server import Playground
-from tests.e2e.conftest import ALICE, BOB, BOT, MENTION, Bot, Script, running, settings_of
+from tests.e2e.conftest import ALICE, BOB, BOT, MENTION, Bot, Script, hasty, running, settings_of
 from tests.fakes import ScriptedProvider
 
 
@@ -250,8 +250,7 @@ async def test_a_refreshed_socket_loses_nothing(playground: Playground) -> None:
 
 
 async def test_a_bot_that_is_stopped_in_the_middle_says_so(playground: Playground, mode: str) -> None:
-    settings = settings_of(playground, mode)
-    settings = settings.model_copy(update={"limits": settings.limits.model_copy(update={"drain_s": 0.05})})
+    settings = hasty(settings_of(playground, mode))
     async with running(playground, settings, ScriptedProvider(["Let me think", asyncio.Event()])) as bot:
         root = bot.say(f"{MENTION} hello")
         await playground.wait_for(lambda: bot.text(root) == "Let me think")

@@ -19,7 +19,7 @@ from app.dispatch import wording
 from app.errors import ConfigurationError
 from app.playground.model import Message
 from app.playground.server import Playground
-from tests.e2e.conftest import ALICE, BOT, GENERAL, MENTION, running, settings_of
+from tests.e2e.conftest import ALICE, BOT, GENERAL, MENTION, hasty, running, settings_of
 from tests.fakes import ScriptedProvider
 from tests.mortal_bot import NO_PROMISES, PIECES, LaterClock
 
@@ -259,8 +259,7 @@ async def test_what_an_orderly_stop_cuts_short_says_so_and_is_finished_in_the_sa
     playground: Playground,
 ) -> None:
     settings = settings_of(playground, "socket")
-    hasty = settings.model_copy(update={"limits": settings.limits.model_copy(update={"drain_s": 0.2})})
-    async with running(playground, hasty, ScriptedProvider(["Let me ", asyncio.Event()])) as bot:
+    async with running(playground, hasty(settings), ScriptedProvider(["Let me ", asyncio.Event()])) as bot:
         root = bot.say(f"{MENTION} which port?")
         await playground.wait_for(lambda: "Let me" in bot.text(root), 8.0)
         bot.say(f"{MENTION} and which host?", thread_ts=root.ts)

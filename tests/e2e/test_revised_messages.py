@@ -9,7 +9,7 @@ import pytest
 from app.dispatch import wording
 from app.playground.model import Json, Message
 from app.playground.server import Playground
-from tests.e2e.conftest import ALICE, BOT, MENTION, Bot, running, settings_of
+from tests.e2e.conftest import ALICE, BOT, MENTION, Bot, hasty, running, settings_of
 from tests.fakes import ScriptedProvider
 
 
@@ -105,7 +105,7 @@ async def test_a_link_that_is_unfolded_and_an_edited_answer_change_nothing(busy:
 async def test_a_restart_knows_what_was_deleted_and_edited_while_it_waited(playground: Playground, mode: str) -> None:
     settings = settings_of(playground, mode)
     provider = ScriptedProvider(["one", asyncio.Event()])
-    async with running(playground, settings, provider) as bot:
+    async with running(playground, hasty(settings), provider) as bot:
         root = bot.say(f"{MENTION} 1")
         await playground.wait_for(lambda: "one" in bot.text(root), 8.0)
         before = Busy(bot, asyncio.Event(), root)

@@ -8,7 +8,7 @@ import pytest
 from app.dispatch import wording
 from app.playground.model import Message
 from app.playground.server import Playground
-from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, Bot, running, settings_of
+from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, Bot, hasty, running, settings_of
 from tests.fakes import ScriptedProvider
 
 
@@ -73,7 +73,7 @@ async def test_what_is_tried_again_is_asked_as_it_was(talk: Bot) -> None:
 async def test_what_was_queued_by_name_stands_in_its_place_in_the_next_process(playground: Playground) -> None:
     settings = settings_of(playground, "socket")
     provider = ScriptedProvider([asyncio.Event()], ["first"], ["queued"], ["after"])
-    async with running(playground, settings, provider) as bot:
+    async with running(playground, hasty(settings), provider) as bot:
         root = bot.say(f"{MENTION} 1")
         await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
         bot.say("!queue effort:high 2", thread_ts=root.ts)
