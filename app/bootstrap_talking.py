@@ -100,7 +100,7 @@ class Talking:
             preferences=state.preferences,
             defaults=self._defaults,
             models=self._models,
-            provision=Provision(recall, places, setting),
+            provision=Provision(recall, places, state.sessions, setting),
             loop=AgentLoop(self._clock),
             reflection=reflection,
             clock=self._clock,

@@ -341,6 +341,9 @@ class FakeJournal:
         self.attempts += 1
         return self.attempts
 
+    async def heard(self, session_id: SessionId, positions: Collection[str]) -> frozenset[str]:
+        return frozenset()
+
     async def unfinished(self) -> Sequence[Unfinished]:
         return self.left_over
 
@@ -462,6 +465,7 @@ def ports_of(
         provision=Provision(
             Recall(memory or NullStore(), KeywordRanker(), Budget()),
             Rooms(),
+            journal,
             Setting("acme", Budgets(1000, 99), KeyRules(), is_command=lambda text: text.startswith("!")),
         ),
         loop=AgentLoop(clock),

@@ -1,19 +1,21 @@
 """Everything a turn needs to know, fetched at once."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 
 from app.access.actor import ChannelFacts, Places
 from app.agents.prompt import conversation, observed, system_prompt
 from app.agents.providers.base import ModelRequest
+from app.channel import ThreadMessage
 from app.dispatch import wording
 from app.dispatch.directives import written
 from app.dispatch.resolve import Resolution
 from app.dispatch.work import Progress, Work
 from app.sessions.context import build_session_context, session_context_prompt
-from app.sessions.entry import SessionEntry
+from app.sessions.entry import SessionEntry, SessionId
 from app.sessions.key import KeyRules
 from app.sessions.source import ChatType, SessionSource
 from app.sessions.ticket import Ticket
@@ -65,17 +67,24 @@ class Opened:
     transcript: Sequence[TranscriptMessage]
 
 
+class Remembers(Protocol):
+    """What is needed of ``app.sessions.store.SessionStore``."""
+
+    async def heard(self, session_id: SessionId, positions: Collection[str]) -> frozenset[str]: ...
+
+
 class Provision:
-    def __init__(self, memory: Recall, places: Places, setting: Setting) -> None:
+    def __init__(self, memory: Recall, places: Places, sessions: Remembers, setting: Setting) -> None:
         self._memory = memory
         self._places = places
+        self._sessions = sessions
         self._setting = setting
 
     async def provide(self, progress: Progress, opened: Opened, asking: Asking) -> ModelRequest:
         """The model call this turn asks for.
 
         Leaves in ``progress`` what the transcript lacks, and the memory that went into the call. Raises
-        ``ChannelUnavailableError``.
+        ``ChannelUnavailableError`` and ``StateError``'s tree.
         """
         message, setting = progress.work.message, self._setting
         asked_at = message.received_at
@@ -115,7 +124,12 @@ class Provision:
             for each in await work.chat.history(since)
             if not each.by_bot and each.position not in known and not self._setting.is_command(each.text)
         ]
-        return observed(others, budget, read_at)
+        return observed(await self._unheard(opened.entry.session_id, others), budget, read_at)
+
+    async def _unheard(self, session_id: SessionId, others: Sequence[ThreadMessage]) -> Sequence[ThreadMessage]:
+        """Without what the session has had and has no longer: what is taken back does not come in by the thread."""
+        heard = await self._sessions.heard(session_id, [each.position for each in others]) if others else ()
+        return [each for each in others if each.position not in heard]
 
     def _context(self, opened: Opened, facts: ChannelFacts, name: str) -> str:
         """Where the conversation takes place, in words that do not change from turn to turn."""

@@ -113,6 +113,10 @@ class SessionStore(Protocol):
         """Take the last turns out of sight; they are kept, inactive."""
         ...
 
+    async def heard(self, session_id: SessionId, positions: Collection[str]) -> frozenset[str]:
+        """Those of ``positions`` that a line of the session has, also one that was taken back or summarised away."""
+        ...
+
     async def search(self, query: str, keys: Collection[SessionKey], *, limit: int = 20) -> Sequence[Found]:
         """Lines with every word of ``query`` in sessions of ``keys``, best first. Any text is a legal query."""
         ...

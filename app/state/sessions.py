@@ -130,6 +130,9 @@ class StateSessions:
     async def rewind(self, session_id: SessionId, turns: int = 1) -> Rewound:
         return await self._database.write(lambda connection: transcript_rows.rewind(connection, session_id, turns))
 
+    async def heard(self, session_id: SessionId, positions: Collection[str]) -> frozenset[str]:
+        return await self._database.read(lambda connection: transcript_rows.heard(connection, session_id, positions))
+
     async def search(self, query: str, keys: Collection[SessionKey], *, limit: int = 20) -> Sequence[Found]:
         return await self._database.read(lambda connection: searching.find(connection, query, keys, limit))
 

@@ -37,11 +37,10 @@ LINE = (
 """What ``line`` reads, in its order."""
 _ACTIVE = Prepared(select(*LINE).where(_OF_SESSION, transcript.c.is_active).order_by(transcript.c.id))
 _ASKED = tuple(f"position_{number}" for number in range(POSITIONS))
-_KEPT_POSITIONS = Prepared(
-    select(transcript.c.position).where(
-        _OF_SESSION, transcript.c.is_active, transcript.c.position.in_([bindparam(name) for name in _ASKED])
-    )
+_WITH_POSITION = select(transcript.c.position).where(
+    _OF_SESSION, transcript.c.position.in_([bindparam(name) for name in _ASKED])
 )
+_IN_SIGHT, _EVER = Prepared(_WITH_POSITION.where(transcript.c.is_active)), Prepared(_WITH_POSITION)
 _INSERT = Prepared(insert(transcript))
 _ANY = select(transcript.c.id).where(_OF_SESSION, transcript.c.is_active).limit(1)
 _LAST_POSITION = (
@@ -61,7 +60,7 @@ _HIDE = update(transcript).where(transcript.c.id == bindparam("line")).values(is
 def append(connection: Connection, session_id: SessionId, messages: Sequence[TranscriptMessage]) -> int:
     """How many were kept: none whose position an active line of the session has."""
     rows = [_values(session_id, message) for message in messages]
-    seen = _kept_positions(connection, session_id, {row["position"] for row in rows if row["position"]})
+    seen = _positions(connection, _IN_SIGHT, session_id, {row["position"] for row in rows if row["position"]})
     new: list[dict[str, Any]] = []
     for row in rows:
         if row["position"] not in seen:
@@ -111,6 +110,11 @@ def last_position(connection: Connection, session_id: SessionId) -> str | None:
     return connection.execute(_LAST_POSITION, {"session_id": session_id}).scalar_one_or_none()
 
 
+def heard(connection: Connection, session_id: SessionId, positions: Collection[str]) -> frozenset[str]:
+    """Those of ``positions`` that a line of the session has, in sight or not."""
+    return frozenset(_positions(connection, _EVER, session_id, {storable(position) for position in positions}))
+
+
 def speakers(connection: Connection, keys: Collection[SessionKey]) -> frozenset[str]:
     """Who said something to the bot in sessions of the keys, in sight or not."""
     said = (transcript.c.kind == Kind.SAID.value) & transcript.c.user_id.is_not(None)
@@ -139,12 +143,12 @@ def line(*kept: Any) -> TranscriptMessage:
     return TranscriptMessage(role, content, at, kind, author, user_id, position, number, directives, files)
 
 
-def _kept_positions(connection: Connection, session_id: SessionId, positions: Collection[str]) -> set[str]:
+def _positions(connection: Connection, wanted: Prepared, session_id: SessionId, positions: Collection[str]) -> set[str]:
     kept: set[str] = set()
     rest = iter(positions)
     while some := list(islice(rest, POSITIONS)):
         asked = dict(zip_longest(_ASKED, some, fillvalue=some[0]))
-        kept.update(position for (position,) in _KEPT_POSITIONS.rows(connection, {"session_id": session_id, **asked}))
+        kept.update(position for (position,) in wanted.rows(connection, {"session_id": session_id, **asked}))
     return kept
 
 

@@ -137,6 +137,18 @@ async def test_going_back_hides_the_last_turns_and_tells_what_was_said(
     assert await store.rewind(session) == Rewound(0, 0)
 
 
+async def test_positions_are_remembered_in_sight_or_not(store: StateSessions, session: SessionId) -> None:
+    await store.append(session, [said("one", "1.1"), said("two", "1.2"), answer("both", "1.3")])
+    await store.rewind(session)
+    await store.append(session, [said("three", "1.4")])
+    other = (await store.get_or_create(*thread("2.0"))).session_id
+    await store.append(other, [said("four", "1.5")])
+    asked = [f"1.{number}" for number in range(40)]
+    assert await store.heard(session, asked) == {"1.1", "1.2", "1.3", "1.4"}
+    assert await store.heard(session, ["p\x00", "\ud83d"]) == frozenset()
+    assert await store.heard(session, []) == frozenset()
+
+
 async def test_what_was_taken_back_can_be_said_again(store: StateSessions, session: SessionId) -> None:
     await store.append(session, [said("one", "1.1"), answer("first", "1.2")])
     await store.rewind(session)

@@ -109,6 +109,26 @@ async def test_a_message_may_end_the_answer_under_way_and_quick_ones_of_one_pers
         assert wording.INTERRUPTING in whispers(bot)
 
 
+async def test_messages_that_were_answered_together_are_tried_again_and_taken_back_together(
+    playground: Playground,
+) -> None:
+    provider = ScriptedProvider(["Let me think", asyncio.Event()], ["both"], ["again"], ["without"])
+    async with talking(playground, provider, busy_input="interrupt") as bot:
+        root = bot.say(f"{MENTION} 1")
+        await under_way(bot, root, "Let me think")
+        bot.say(f"{MENTION} 2", thread_ts=root.ts)
+        bot.say(f"{MENTION} 3", thread_ts=root.ts)
+        await bot.rest(lambda: "both" in bot.text(root))
+        bot.say("!retry", thread_ts=root.ts)
+        await bot.rest(lambda: "again" in bot.text(root))
+        assert provider.requests[-1].messages[-1].text == "alice: 2\n  3"
+        bot.say("!undo", thread_ts=root.ts)
+        await bot.rest(lambda: "Took back" in bot.text(root))
+        bot.say(f"{MENTION} 4", thread_ts=root.ts)
+        await bot.rest(lambda: "without" in bot.text(root))
+        assert [turn.text for turn in provider.requests[-1].messages] == ["alice: 1", "Let me think", "alice: 4"]
+
+
 async def test_a_message_steers_the_answer_that_has_not_begun_to_be_written(playground: Playground) -> None:
     busy = ModelBusyError("overloaded", retry_after_s=1.0)
     provider = ScriptedProvider([busy], ["in French: oui "])
