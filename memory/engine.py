@@ -172,7 +172,7 @@ def plan_eviction(active: Sequence[MemoryRecord], cap: int) -> list[str]:
 
 def checked(candidate: MemoryCandidate) -> MemoryCandidate:
     """``candidate`` as it is. Raises ``ValueError``, naming the field and never its words, beyond a cap."""
-    if not candidate.text.strip() or len(candidate.text) > TEXT_CHARS:
+    if not storable(candidate.text).strip() or len(candidate.text) > TEXT_CHARS:
         raise ValueError(f"text must have 1 to {TEXT_CHARS} characters")
     words = candidate.keywords or ()
     if len(words) > KEYWORDS or not all(1 <= len(word) <= KEYWORD_CHARS for word in words):

@@ -52,7 +52,6 @@ class KeywordRanker:
         pool, tokens = pool_of(records), tokenize(query)
         matched: Counter[int] = Counter()
         times = Counter(tokens)
-        matched: Counter[int] = Counter()
         for token, places in pool.having_words(times).items():
             for place in places:
                 matched[place] += times[token]

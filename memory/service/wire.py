@@ -14,6 +14,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from memory.record import ID_CHARS, KEYWORD_CHARS, KEYWORDS, TEXT_CHARS, Kind, MemoryCandidate, MemoryRecord, Status
+from memory.text import storable
 
 MOST_BODY_BYTES = 524_288
 QUERY_CHARS = 4_000
@@ -37,7 +38,7 @@ def _whole(value: object) -> object:
 
 
 def _said(text: str) -> str:
-    if not text.strip():
+    if not storable(text).strip():
         raise PydanticCustomError("blank", "must not be blank")
     return text
 
@@ -54,7 +55,7 @@ WholeNumber = Annotated[int, WHOLE]
 Wanted = TypeVar("Wanted")
 RecordText = Annotated[
     str,
-    Field(min_length=1, max_length=TEXT_CHARS, json_schema_extra={"pattern": r"[^\s\x1c-\x1f\x85]"}),
+    Field(min_length=1, max_length=TEXT_CHARS, json_schema_extra={"pattern": r"[^\s\x00\x1c-\x1f\x85]"}),
     AfterValidator(_said),
 ]
 ShortText = Annotated[str, Field(max_length=ID_CHARS)]

@@ -2,11 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from sys import intern
-from typing import Any, cast
+from typing import Any, get_args
 
 from memory.pool import longest
 from memory.record import Kind, MemoryRecord
@@ -25,6 +25,7 @@ Row = tuple[Any, ...]
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_KINDS: Mapping[str, Kind] = {kind: kind for kind in get_args(Kind)}
 
 
 def microseconds(at: datetime) -> int:
@@ -40,10 +41,11 @@ def record_of(scope_key: str, row: Row) -> MemoryRecord:
     try:
         sequence, kind, text, keywords, terms, thread, run, user, author, created, used, *rest = row
         use_count, confidence, supersedes, is_standing = rest
+        "".join((text, thread, run or "", user or "", author or "", supersedes or ""))  # Only texts can be joined.
         return MemoryRecord(
             id=record_id(scope_key, sequence),
             scope_key=scope_key,
-            kind=cast("Kind", kind),
+            kind=_KINDS[kind],
             text=text,
             keywords=tuple(json.loads(keywords)),
             source_thread_key=thread,
@@ -58,7 +60,7 @@ def record_of(scope_key: str, row: Row) -> MemoryRecord:
             supersedes=supersedes,
             is_standing=bool(is_standing),
         )
-    except (AttributeError, TypeError, ValueError, OverflowError) as exc:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as exc:
         raise sqlite3.DatabaseError("a row does not read as a record") from exc
 
 

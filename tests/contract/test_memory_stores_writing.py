@@ -206,6 +206,7 @@ async def test_without_a_cap_nothing_is_given_up(shelf: Shelf) -> None:
         fact("x" * 4_001),
         fact(""),
         fact(" \n "),
+        fact("\x00"),
         fact("x", thread=""),
         replace(fact("x"), confidence=1.1),
         replace(fact("x"), confidence=float("nan")),

@@ -63,7 +63,7 @@ RULES: list[tuple[str, str, tuple[object, ...], str]] = [
 ]
 CANDIDATE_RULES: list[tuple[str, tuple[object, ...]]] = [
     ("kind", ("note", "", None, 5, ["fact"])),
-    ("text", ("", "   ", "\n\t", "x" * 4_001, 5, None)),
+    ("text", ("", "   ", "\n\t", "\x00", "x" * 4_001, 5, None)),
     ("sourceThreadKey", ("", "x" * 201, 5, None)),
     ("keywords", (["k"] * 21, ["k" * 65], [""], "word", [5], None, [None])),
     ("sourceRunId", ("x" * 201, 5, None)),

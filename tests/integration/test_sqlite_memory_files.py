@@ -129,6 +129,10 @@ async def test_terms_of_an_earlier_version_are_computed_again(shelf: Shelf, path
         "UPDATE records SET created_at = 'noon'",
         "UPDATE records SET created_at = 9223372036854775807",
         "UPDATE records SET terms = x'00ff'",
+        "UPDATE records SET text = x'ff00'",
+        "UPDATE records SET author = x'ff00'",
+        "UPDATE records SET source_thread_key = x'ff00'",
+        "UPDATE records SET kind = 'rumour'",
     ],
 )
 async def test_a_row_nobody_here_wrote_is_trouble_and_no_crash(shelf: Shelf, path: Path, harm: str) -> None:

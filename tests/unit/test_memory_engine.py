@@ -199,6 +199,7 @@ def test_a_candidate_within_the_caps_is_taken_as_it_is(text: str) -> None:
     [
         (fact(""), "text"),
         (fact(" \n"), "text"),
+        (fact("\x00 \x00"), "text"),
         (fact("x" * 4_001), "text"),
         (replace(fact("x"), keywords=("k",) * 21), "keywords"),
         (replace(fact("x"), keywords=("k" * 65,)), "keywords"),
