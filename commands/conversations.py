@@ -90,6 +90,15 @@ class Restarted:
 
 
 @dataclass(frozen=True, slots=True)
+class Stopped:
+    """What a stop did."""
+
+    turns: int
+    is_told: bool = False
+    """Whether each of them says so itself, below what it has written, in the very thread of a chat message."""
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """What going back took out of sight; ``turns`` is 0 when there was nothing."""
 

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from commands.conversations import Compressed, ConversationStatus, Restarted, SessionSummary, Undone, Used, Whose
+from commands.conversations import (
+    Compressed,
+    ConversationStatus,
+    Restarted,
+    SessionSummary,
+    Stopped,
+    Undone,
+    Used,
+    Whose,
+)
 from commands.preferences import InEffect, Setting, Slot, Subjects
 from commands.reviews import HeldFact, Verdict
 from commands.spec import Caller, Command, Followup
@@ -102,10 +111,10 @@ class Conversations(Protocol):
         """
         ...
 
-    async def stop(self, caller: Caller) -> int:
+    async def stop(self, caller: Caller) -> Stopped:
         """End the turn under way; without a thread, or where none runs in it, the caller's own in the channel.
 
-        How many were ended. What waits in line stays there.
+        What waits in line stays there.
         """
         ...
 

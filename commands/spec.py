@@ -132,6 +132,8 @@ class Reply:
     """What the receipt of a write says, without anybody's words."""
     then: Followup | None = None
     """Only for a caller that ``takes_turns``."""
+    is_told: bool = False
+    """Whether whoever gave it as a chat message reads there already what it did, so that nothing more is said."""
 
 
 Values = Mapping[str, Value]

@@ -14,6 +14,7 @@ from commands.conversations import (
     Restarted,
     SessionSummary,
     Spent,
+    Stopped,
     TokenCounts,
     Undone,
     Used,
@@ -85,14 +86,14 @@ class FakeConversations:
         stopped = int(self.running.pop(self._key(caller), None) is not None)
         return Restarted(begun, stopped, dropped=self.ahead)
 
-    async def stop(self, caller: Caller) -> int:
+    async def stop(self, caller: Caller) -> Stopped:
         own = caller.origin.thread_key
         channel = f"{caller.origin.channel_id}:"
         found = [own] if own in self.running else []
         found = found or [key for key, who in self.running.items() if who == caller.id and key.startswith(channel)]
         for key in found:
             del self.running[key]
-        return len(found)
+        return Stopped(len(found), is_told=own in found)
 
     async def earlier(
         self, caller: Caller, *, in_channel: bool = False, limit: int | None = None

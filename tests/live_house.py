@@ -92,6 +92,8 @@ class LiveHouse:
     fates: dict[str, str] = field(default_factory=dict[str, str])
     began: dict[str, str] = field(default_factory=dict[str, str])
     """Message to the session its turn began in."""
+    ends_as: str | None = None
+    """What turns tell of their ends, whatever those are."""
     gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     lines: Lines[Work] = field(init=False)
     store: StateSessions = field(init=False)
@@ -179,6 +181,7 @@ class LiveHouse:
                 await self.journal.end(accepted, outcome, record)
                 self.transcripts.extend(entry, record.lines)
                 self.fates[said.text] = outcome
+                ticket.outcome = self.ends_as or outcome
         except OutOfLineError as fault:
             self.fates[said.text] = type(fault).__name__
 

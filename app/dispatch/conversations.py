@@ -1,18 +1,16 @@
 """What people do with the conversations they are in: over the session store and the lines of the running bot."""
 
-import asyncio
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-
-import structlog
 
 from app.agents.windows import Windows
 from app.clock import Clock
 from app.dispatch.conversation_keys import keys_of, only_speaker
 from app.dispatch.conversation_lanes import BUSY, NOWHERE, AtHand, Lane, Lanes
 from app.dispatch.conversation_repeating import NOTHING, once_more
+from app.dispatch.conversation_stopping import CLEANUP_S, Stopping
 from app.dispatch.conversation_telling import (
     TITLE_TAKEN,
     answering,
@@ -41,6 +39,7 @@ from commands.conversations import (
     Restarted,
     SessionSummary,
     Spent,
+    Stopped,
     Undone,
     Used,
     Whose,
@@ -50,15 +49,10 @@ from commands.ports import Choices, Preferences
 from commands.preferences import Name, subjects_of
 from commands.spec import Caller, Followup
 
-CLEANUP_TIMED_OUT = "cleanup_timed_out"
-CLEANUP_S = 30.0
-"""How long a new session waits for the turn it has stopped to say its last word."""
 _MOVED_ON = "this conversation moved on meanwhile; look at `!resume` and say it again"
 _NO_SESSION = "there is no such session; `!resume` lists those that there are"
 _NOTHING_TO_NAME = "nothing has been said to me here yet, so there is no session to name"
 _CLOSING = "I am being restarted and take no more messages here; say it again in a minute"
-
-_log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +86,7 @@ class LiveConversations:
         self._asked = asked
         self._lines = kept.lines
         self._store = kept.store
+        self._stopping = Stopping(kept.lines, kept.keying, kept.cleanup_s)
         self._lanes = Lanes(kept.lines, kept.store, kept.transcripts, kept.keying)
 
     async def participants(self, caller: Caller) -> frozenset[str]:
@@ -129,17 +124,13 @@ class LiveConversations:
             ended = self._lines.turn_of(lane.key)
             dropped, stopped = self._lines.clear(lane.key), self._lines.stop_line(lane.key)
             renewed = await self._store.reset(lane.key, watermark=caller.origin.position, title=title)
-            await self._left(ended)
+            if ended is not None:
+                await self._stopping.left(ended)
         self._kept.transcripts.forget(entry.session_id)
         return Restarted(begun(_there(renewed), title), int(stopped), dropped)
 
-    async def stop(self, caller: Caller) -> int:
-        running = (key for key in keys_of(self._kept.keying, caller) if self._lines.turn_of(key) is not None)
-        key = next(running, None)
-        if key is not None:
-            return int(self._lines.stop_line(key))
-        own = [ticket.key for ticket in self._lines.turns() if _is_own(ticket, caller)]
-        return sum(self._lines.stop_line(each) for each in own)
+    async def stop(self, caller: Caller) -> Stopped:
+        return await self._stopping.stop(caller)
 
     async def earlier(
         self, caller: Caller, *, in_channel: bool = False, limit: int | None = None
@@ -268,15 +259,6 @@ class LiveConversations:
         watermark = caller.origin.position
         return await go(lane.key, SessionId(wanted.session_id), expected=left.session_id, watermark=watermark)
 
-    async def _left(self, ended: Ticket[Work] | None) -> None:
-        if ended is None:
-            return
-        try:
-            async with asyncio.timeout(self._kept.cleanup_s):
-                await ended.left.wait()
-        except TimeoutError:
-            _log.warning(CLEANUP_TIMED_OUT, session_key=ended.key)
-
 
 def _there(entry: SessionEntry | None) -> SessionEntry:
     if entry is None:
@@ -288,7 +270,3 @@ def _brought(ticket: Ticket[Work], caller: Caller) -> bool:
     """Whether it is the place of the very command that asks."""
     message = ticket.said.message
     return (message.user_id, message.position, message.part) == (caller.id, caller.origin.position, "")
-
-
-def _is_own(ticket: Ticket[Work], caller: Caller) -> bool:
-    return ticket.arrival.sender == caller.id and ticket.said.message.channel_id == caller.origin.channel_id

@@ -192,7 +192,10 @@ class Dispatcher:
         try:
             await self._ports.journal.begin_command(work.accepted)
             result = await self._ports.commands.run_text(recognised, caller_of(work.message))
-            then = None if result.reply is None else result.reply.then
+            reply = result.reply
+            if reply is not None and reply.is_told:
+                return await self.outbox.told(work, "command")
+            then = None if reply is None else reply.then
             if then is None:
                 return await self.outbox.say(work, result.text, "command")
             followed = await self._led_on(work, result.text, then)

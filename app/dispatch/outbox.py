@@ -123,6 +123,12 @@ class Outbox:
         await self.end(work.accepted, outcome, record)
         return Outcome(outcome)
 
+    async def told(self, work: Work, outcome: str) -> Outcome:
+        """End a message whose author reads elsewhere in the thread what became of it."""
+        self.shown(work.accepted, outcome)
+        await self.end(work.accepted, outcome)
+        return Outcome(outcome)
+
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
         """The message has its visible end.
 

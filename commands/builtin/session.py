@@ -48,10 +48,9 @@ class SessionCommands:
 
     async def stop(self, caller: Caller, values: Values) -> Reply:  # noqa: ARG002 - it takes none
         stopped = await self._open().stop(caller)
-        text = (
-            f"🛑 Stopped {count(stopped, 'turn')}." if stopped else "Nothing of yours or of this thread is under way."
-        )
-        return Reply({"stopped": stopped}, text, receipt=f"stopped {stopped}")
+        turns = stopped.turns
+        text = f"🛑 Stopped {count(turns, 'turn')}." if turns else "Nothing of yours or of this thread is under way."
+        return Reply({"stopped": turns}, text, receipt=f"stopped {turns}", is_told=stopped.is_told)
 
     async def resume(self, caller: Caller, values: Values) -> Reply:
         conversations = await self._own(caller, "resume")

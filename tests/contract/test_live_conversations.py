@@ -21,7 +21,7 @@ from app.state.engine import Database
 from app.state.errors import StateUnreachableError
 from app.state.sessions import StateSessions
 from app.state.tables import transcript
-from commands.conversations import Compressed, SessionSummary, Spent, TokenCounts, Undone, Used, Whose
+from commands.conversations import Compressed, SessionSummary, Spent, Stopped, TokenCounts, Undone, Used, Whose
 from commands.errors import ConflictError, NotFoundError, UnavailableError
 from commands.preferences import Layer, Name, Slot
 from commands.spec import Caller, Followup, Origin, Replaced, Surface
@@ -332,4 +332,4 @@ async def test_records_that_cannot_be_reached_leave_nobody_out(house: LiveHouse,
     ):
         with pytest.raises(UnavailableError, match="my own records"):
             await attempt
-    assert await house.talk.stop(caller) == 0
+    assert await house.talk.stop(caller) == Stopped(0)

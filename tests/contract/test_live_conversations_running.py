@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 import pytest
 from structlog.testing import capture_logs
 
-from app.dispatch.conversations import CLEANUP_TIMED_OUT
+from app.dispatch.conversation_stopping import CLEANUP_TIMED_OUT
 from app.dispatch.keying import Keying
 from app.dispatch.work import Work
 from app.sessions.busy import BusyInput
 from app.sessions.key import KeyRules
 from app.state.engine import Database
+from commands.conversations import Stopped
 from commands.errors import BusyError
 from commands.spec import Caller, Origin, Surface
 from tests.fakes import FakeChat, until
@@ -128,13 +129,41 @@ async def test_other_threads_go_on_when_one_begins_anew(house: LiveHouse) -> Non
 
 async def test_what_runs_is_stopped_by_anybody_in_the_thread_and_what_waits_goes_on(house: LiveHouse) -> None:
     async with scene(house) as on:
-        await on.arrives("runs", "1.1", by=ANN)
+        last_word = asyncio.Event()
+        await on.arrives("runs", "1.1", by=ANN, last_word=last_word)
         await on.begun("runs")
         await on.arrives("waits", "1.2", by=ANN)
-        assert await house.talk.stop(calling("1.3", by=BO)) == 1
-        assert await house.talk.stop(calling("1.4", by=BO)) == 0, "it is ending already"
+        stopping = on.group.create_task(house.talk.stop(calling("1.3", by=BO)))
+        await until(lambda: house.lines.turns()[0].is_stopped, WAIT_S)
+        assert await house.talk.stop(calling("1.4", by=BO)) == Stopped(0), "it is ending already"
+        assert not stopping.done(), "whether it says so itself is known once it has ended"
+        last_word.set()
+        assert await stopping == Stopped(1, is_told=True)
         await on.begun("waits")
     assert house.fates == {"runs": "stopped", "waits": "ran"}
+
+
+async def test_a_turn_that_takes_long_to_say_that_it_was_stopped_keeps_nobody_waiting(database: Database) -> None:
+    house = LiveHouse(database, cleanup_s=0.05)
+    async with scene(house) as on:
+        last_word = asyncio.Event()
+        await on.arrives("runs", "1.1", last_word=last_word)
+        await on.begun("runs")
+        assert await house.talk.stop(calling("1.2")) == Stopped(1)
+        last_word.set()
+
+
+async def test_an_answer_that_was_whole_when_it_was_stopped_says_nothing_of_it(house: LiveHouse) -> None:
+    async with scene(house) as on:
+        last_word = asyncio.Event()
+        await on.arrives("runs", "1.1", last_word=last_word)
+        await on.begun("runs")
+        turn = house.lines.turns()[0]
+        stopping = on.group.create_task(house.talk.stop(calling("1.2")))
+        await until(lambda: turn.is_stopped, WAIT_S)
+        house.ends_as = "ran"
+        last_word.set()
+        assert await stopping == Stopped(1)
 
 
 async def test_without_a_thread_only_ones_own_turns_in_the_channel_are_stopped(house: LiveHouse) -> None:
@@ -143,9 +172,9 @@ async def test_without_a_thread_only_ones_own_turns_in_the_channel_are_stopped(h
         await on.arrives_elsewhere("not mine", "2.1", by=BO)
         await on.begun("mine")
         await on.begun("not mine")
-        assert await house.talk.stop(Caller(ANN, Surface.SLASH, Origin("slack:C12"))) == 0
-        assert await house.talk.stop(Caller(CLEO, Surface.SLASH, Origin("slack:C1"))) == 0
-        assert await house.talk.stop(ON_SLASH) == 1
+        assert await house.talk.stop(Caller(ANN, Surface.SLASH, Origin("slack:C12"))) == Stopped(0)
+        assert await house.talk.stop(Caller(CLEO, Surface.SLASH, Origin("slack:C1"))) == Stopped(0)
+        assert await house.talk.stop(ON_SLASH) == Stopped(1)
     assert house.fates == {"mine": "stopped", "not mine": "ran"}
 
 
@@ -153,8 +182,8 @@ async def test_where_nothing_runs_in_the_thread_ones_own_turns_elsewhere_are_sto
     async with scene(house) as on:
         await on.arrives_elsewhere("mine", "2.1", by=ANN)
         await on.begun("mine")
-        assert await house.talk.stop(calling("1.2", by=BO)) == 0
-        assert await house.talk.stop(calling("1.1", by=ANN)) == 1
+        assert await house.talk.stop(calling("1.2", by=BO)) == Stopped(0)
+        assert await house.talk.stop(calling("1.1", by=ANN)) == Stopped(1), "nobody reads of it here"
     assert house.fates == {"mine": "stopped"}
 
 
@@ -166,8 +195,8 @@ async def test_people_who_are_kept_apart_stop_their_own_turns_alone(database: Da
         await on.arrives("two", "1.2", by=BO)
         await on.begun("one")
         await on.begun("two")
-        assert await house.talk.stop(calling("1.3", by=CLEO)) == 0
-        assert await house.talk.stop(calling("1.4", by=BO)) == 1
+        assert await house.talk.stop(calling("1.3", by=CLEO)) == Stopped(0)
+        assert await house.talk.stop(calling("1.4", by=BO)) == Stopped(1, is_told=True)
     assert house.fates == {"one": "ran", "two": "stopped"}
 
 

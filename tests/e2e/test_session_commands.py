@@ -98,9 +98,20 @@ async def test_stop_ends_the_answer_and_a_queued_text_is_a_turn_of_its_own(playg
         await playground.wait_for(lambda: "In line, 1 message before it" in bot.text(root), 8.0)
         bot.say("!stop", thread_ts=root.ts)
         await bot.rest(lambda: bot.text(root).endswith("queued"))
-        assert "Stopped 1 turn" in bot.text(root)
-        assert wording.STOPPED in bot.text(root)
+        assert "Stopped 1 turn" not in bot.text(root)
+        assert bot.text(root).count(wording.STOPPED) == 1, "the answer that was stopped says so, and once is enough"
         assert prompt(bot)[-1].endswith("alice: and then?")
+
+
+async def test_stop_says_what_it_did_where_the_answer_it_stopped_is_not_seen(playground: Playground) -> None:
+    provider = ScriptedProvider(["Let me think", asyncio.Event()])
+    async with running(playground, settings_of(playground, "socket"), provider) as bot:
+        root = bot.say(f"{MENTION} first")
+        await playground.wait_for(lambda: "Let me think" in bot.text(root), 8.0)
+        elsewhere = bot.say(f"{MENTION} !stop")
+        await bot.rest(lambda: bot.text(elsewhere) == "🛑 Stopped 1 turn.")
+        assert bot.text(root) == f"Let me think{wording.STOPPED}"
+        assert await told(bot, elsewhere, "!stop") == "Nothing of yours or of this thread is under way."
 
 
 async def test_a_new_session_in_mid_answer_stops_it_and_drops_what_waits(playground: Playground) -> None:

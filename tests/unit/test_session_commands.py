@@ -54,8 +54,13 @@ async def test_a_title_is_one_visible_line_and_its_conversations_only_one(house:
 
 async def test_stop_ends_the_turn_of_the_thread_whoever_says_it(house: TalkHouse) -> None:
     house.talk.running[THREAD] = MEMBER
-    assert (await house.say("!stop", in_thread(OTHER))).text == "🛑 Stopped 1 turn."
-    assert (await house.say("!stop")).text == "Nothing of yours or of this thread is under way."
+    here = await house.say("!stop", in_thread(OTHER))
+    assert (here.text, here.reply and here.reply.is_told) == ("🛑 Stopped 1 turn.", True)
+    nothing = await house.say("!stop")
+    assert (nothing.text, nothing.reply and nothing.reply.is_told) == (
+        "Nothing of yours or of this thread is under way.",
+        False,
+    )
 
 
 async def test_stop_by_slash_ends_the_persons_own_turns_in_the_channel(house: TalkHouse) -> None:
