@@ -80,7 +80,7 @@ async def test_a_thousand_conversations_open_at_once_and_none_is_mixed_up(store:
 
 
 async def test_no_time_that_passes_replaces_a_session(store: StateSessions, clock: ManualClock) -> None:
-    """Section 6."""
+    """Section 6, and the appendix: conversation lifetime."""
     made = await store.get_or_create(*thread())
     for days in (1, 30, 365, 3_650):
         clock.elapsed_s = days * DAY_S

@@ -95,6 +95,7 @@ async def test_a_mention_in_somebody_elses_thread_is_answered_there(bot: Bot) ->
 
 
 async def test_a_redelivered_event_is_answered_once(bot: Bot) -> None:
+    """Acceptance test 1 of a gateway."""
     bot.playground.delivery.duplicate_next(2)
     root = bot.say(f"{MENTION} hello")
     await bot.answered(root)

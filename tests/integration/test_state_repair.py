@@ -1,4 +1,7 @@
-"""Repairing a damaged state database: a backup first, the least destructive way that helps, never less than before."""
+"""Repairing a damaged state database: a backup first, the least destructive way that helps, never less than before.
+
+Session lifecycle, appendix: state database and FTS recovery.
+"""
 
 import asyncio
 import os

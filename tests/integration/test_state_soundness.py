@@ -1,4 +1,7 @@
-"""Whether a state database is sound: seen at the start, told apart, mended where only the index is damaged."""
+"""Whether a state database is sound: seen at the start, told apart, mended where only the index is damaged.
+
+Session lifecycle, appendix: state database and FTS recovery.
+"""
 
 import asyncio
 import sqlite3

@@ -201,6 +201,7 @@ def facts(where: SessionSource, rules: KeyRules) -> tuple[object, ...]:
 
 @given(slack_sources, slack_sources, any_rules)
 def test_two_places_of_slack_never_share_a_key(one: SessionSource, other: SessionSource, rules: KeyRules) -> None:
+    """Acceptance test 14 of a gateway, where workspaces are told apart: the same channel id in two of them."""
     assert (rules.key(one) == rules.key(other)) == (facts(one, rules) == facts(other, rules))
 
 
