@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from app.background import Background
+from app.cli_wording import in_shell
 from app.clock import SystemClock
 from app.console import COMPLETED, DEFAULT_PLACE, NAME_PATTERN, Asked, Console, Dispatch, Place
 from app.invocation import as_json
@@ -44,9 +45,9 @@ async def run_command(arguments: Sequence[str], open_registry: OpenRegistry, str
     if wants_json:
         _say(streams.out, json.dumps(as_json(result), ensure_ascii=False))
     elif result.is_ok:
-        _say(streams.out, result.text)
+        _say(streams.out, in_shell(result.text, registry.commands()))
     if not result.is_ok:
-        _say(streams.err, f"error ({result.code}): {result.message}")
+        _say(streams.err, f"error ({result.code}): {in_shell(result.message, registry.commands())}")
     return _exit(result)
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _VERBS = ("copy", "backup")
 _HELP = """
 For the operator, in a shell only:
-- memory copy: everything from one store to another
-- memory backup: everything into a new folder, safe while the bot runs
+- `switchboard memory copy`: everything from one store to another
+- `switchboard memory backup`: everything into a new folder, safe while the bot runs
 """
 _UNLIKE, _REFUSED = 1, 2
 

@@ -93,6 +93,11 @@ def expectation(option: Option) -> str:
     return option.expectation
 
 
+def there_are(names: Sequence[str]) -> str:
+    """All that could have been meant, in words."""
+    return f"there {'is' if len(names) == 1 else 'are'} {', '.join(names) or 'none'}"
+
+
 def _range(option: Option) -> str:
     match option.least, option.most:
         case None, None:
@@ -106,8 +111,7 @@ def _range(option: Option) -> str:
 
 
 def _unknown(noun: str, names: Sequence[str]) -> str:
-    known = f"there are {', '.join(names)}" if names else "there are none"
-    return f"an unknown {noun} was given ({known})"
+    return f"an unknown {noun} was given ({there_are(names)})"
 
 
 def _absent(part: Part) -> Value | Misfit:

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from commands.coercion import text_label, values_of
+from commands.coercion import text_label, there_are, values_of
 from commands.errors import InvalidInputError
 from commands.spec import Command, Option, Value
 
@@ -236,5 +236,5 @@ class _Reading:
         return affirmed, True
 
     def _unknown(self) -> str:
-        flags = ", ".join(option.flag for option in self.command.options)
-        return f"an unknown option was given (there are {flags})" if flags else "it takes no options"
+        flags = [option.flag for option in self.command.options]
+        return f"an unknown option was given ({there_are(flags)})" if flags else "it takes no options"

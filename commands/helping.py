@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from commands.coercion import expectation
+from commands.coercion import expectation, there_are
 from commands.errors import NotFoundError
 from commands.ports import Authority
 from commands.result import spoken
@@ -14,11 +14,12 @@ _CHAT_HINT = "Say one of these to me, in a thread also as `!<group> <verb>`; `<g
 _HINT = "`<group> <verb> --help` explains one."
 
 
-def usage(command: Command) -> str:
-    """``memory forget <id>``, ``memory list [<words>…] [--limit <n>]``."""
+def usage(command: Command, typed: str = "") -> str:
+    """``memory forget <id>``, ``memory list [<words>…] [--limit <n>]``; or as it was ``typed``."""
+    begun = typed or f"{command.group} {command.verb}"
     arguments = [_argument_usage(argument) for argument in command.arguments]
     options = [f"[{_option_usage(option)}]" for option in command.options]
-    return " ".join([command.group, command.verb, *arguments, *options])
+    return " ".join([begun, *arguments, *options])
 
 
 def help_command(catalogue: Callable[[], Sequence[Command]], authority: Authority) -> Command:
@@ -47,7 +48,7 @@ async def visible(commands: Sequence[Command], caller: Caller, authority: Author
 def nothing_like(commands: Sequence[Command], topic: Sequence[str]) -> NotFoundError:
     """The fault of a name no command has, with what there is instead: in its group, if there is such a group."""
     siblings = [spoken(command.id) for command in commands if topic and command.group == topic[0]]
-    there_is = f"there are {', '.join(siblings)}" if siblings else "`help` lists what there is"
+    there_is = there_are(siblings) if siblings else "`help` lists what there is"
     return NotFoundError(f"there is no such command; {there_is}")
 
 
@@ -56,23 +57,23 @@ def explained(commands: Sequence[Command], topic: Sequence[str], surface: Surfac
     found = [command for command in commands if [command.group, command.verb][: len(topic)] == list(topic)]
     short = [command for command in commands if list(topic) in ([word] for word in command.shorts)]
     if short and not found:
-        return command_help(short[0])
+        return command_help(short[0], surface)
     if not found:
         raise nothing_like(commands, topic)
     if topic[1:]:
-        return command_help(found[0])
+        return command_help(found[0], surface)
     title = f"**Commands of `{topic[0]}`**" if topic else "**Commands**"
-    lines = [f"- {spoken(command.id)}{_short_note(command)}: {command.summary}" for command in found]
+    lines = [f"- {spoken(command.id)}{_short_note(command, surface)}: {command.summary}" for command in found]
     hint = _CHAT_HINT if surface is Surface.CHAT else _HINT
     return Reply({"commands": [_summary(command) for command in found]}, "\n".join([title, *lines, "", hint]))
 
 
-def command_help(command: Command) -> Reply:
+def command_help(command: Command, surface: Surface) -> Reply:
     """One command, its usage, and everything it takes."""
     arguments = [f"- `{_argument_usage(argument)}`: {argument.description}" for argument in command.arguments]
     options = [f"- `{option.flag}`: {_option_words(option)}" for option in command.options]
     head = [f"{spoken(command.id)}: {command.summary}", f"Usage: `{usage(command)}`"]
-    shorts = [f"In a thread: {_marked(command)}"] if command.shorts else []
+    shorts = [f"In a thread: {_marked(command)}"] if _shows_shorts(command, surface) else []
     return Reply(_summary(command) | {"schema": schema(command)}, "\n".join([*head, *shorts, *arguments, *options]))
 
 
@@ -81,8 +82,13 @@ def _summary(command: Command) -> dict[str, Json]:
     return {"id": command.id, "summary": command.summary, "effect": command.effect, "usage": usage(command)} | shorts
 
 
-def _short_note(command: Command) -> str:
-    return f" ({_marked(command)})" if command.shorts else ""
+def _short_note(command: Command, surface: Surface) -> str:
+    return f" ({_marked(command)})" if _shows_shorts(command, surface) else ""
+
+
+def _shows_shorts(command: Command, surface: Surface) -> bool:
+    """A shell has no short forms."""
+    return bool(command.shorts) and surface is not Surface.CLI
 
 
 def _marked(command: Command) -> str:

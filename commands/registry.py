@@ -1,7 +1,7 @@
 """The commands people can ask for by name, built once from an explicit list; every surface comes in here."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from commands.coercion import from_fields, from_query
@@ -30,6 +30,8 @@ class Recognised:
     words: tuple[str, ...]
     """Group and verb, in lower case; ``help`` alone, or a group and ``help``. The verb of a ``!`` may not exist."""
     tail: str = ""
+    typed: str = field(default="", compare=False)
+    """The short form with its ``!``, where that was said."""
 
 
 class Nobody:
@@ -88,13 +90,13 @@ class Registry:
         if found is None:
             return None
         if found.group == "help" or (not found.verb and found.group.lower() == "help"):
-            return self._recognised_help(found.verb, found.tail)
+            return self._recognised_help(found)
         command = self._short(found)
         if command is not None:
-            return Recognised((command.group, command.verb), found.behind_first)
+            return Recognised((command.group, command.verb), found.behind_first, f"!{found.group}")
         if found.group not in self._chat_groups:
             return None
-        is_command = f"{found.group}.{found.verb}" in self._chat_ids
+        is_command = self._has(found)
         is_help = found.verb == "help" and not found.tail.strip()
         if not (is_command or is_help or found.is_marked or found.is_of_a_record):
             return None
@@ -107,7 +109,7 @@ class Registry:
 
     async def run_text(self, recognised: Recognised, caller: Caller) -> Result:
         """A recognised chat message."""
-        return await self._run(recognised.words, recognised.tail, caller)
+        return await self._run(recognised.words, recognised.tail, caller, recognised.typed)
 
     async def run_line(self, line: str, caller: Caller) -> Result:
         """A whole line that must be a command: ``memory list --limit 5`` or ``new``, as a slash command brings it."""
@@ -140,23 +142,29 @@ class Registry:
         return await self._invoke(command_id, caller, lambda command: from_query(command, pairs))
 
     def _short(self, found: Spoken) -> Command | None:
-        """The command of ``!word``. A word that is a group, too, is one as soon as a verb follows it."""
+        """The command of ``!word``. A word that is a group, too, is one as soon as a verb of it follows."""
         command = self._by_short.get(found.group) if found.is_marked else None
         if command is None or command.id not in self._chat_ids:
             return None
-        return None if found.verb and found.group in self._groups else command
+        is_group = found.group in self._groups and (found.verb in _HELP_WORDS or self._has(found))
+        return None if found.verb and is_group else command
 
-    def _recognised_help(self, verb: str, tail: str) -> Recognised | None:
+    def _has(self, found: Spoken) -> bool:
+        return f"{found.group}.{found.verb}" in self._chat_ids
+
+    def _recognised_help(self, found: Spoken) -> Recognised | None:
+        verb, tail = found.verb, found.tail
         if not verb:
             return None if tail.strip() else Recognised(("help",))
-        return Recognised(("help", verb), tail) if f"help.{verb}" in self._chat_ids else None
+        is_topic = found.is_marked and (verb in self._chat_groups or verb in self._by_short)
+        return Recognised(("help", verb), tail) if is_topic or f"help.{verb}" in self._chat_ids else None
 
-    async def _run(self, words: tuple[str, ...], tail: str | list[str], caller: Caller) -> Result:
+    async def _run(self, words: tuple[str, ...], tail: str | list[str], caller: Caller, typed: str = "") -> Result:
         group, verb = _group_and_verb(words)
         topic = None if f"{group}.{verb}" in self._by_id else _topic(group, verb, tail)
         if topic is not None:
             return await self._explain(topic, caller)
-        return await self._invoke(f"{group}.{verb}", caller, lambda command: _parsed(command, tail))
+        return await self._invoke(f"{group}.{verb}", caller, lambda command: _parsed(command, tail, typed))
 
     async def _explain(self, topic: Sequence[str], caller: Caller) -> Result:
         values: Values = {"topic": " ".join(topic)}
@@ -196,10 +204,10 @@ def _topic(group: str, verb: str, tail: str | list[str]) -> list[str] | None:
     return [group] if verb in _HELP_WORDS or not (verb or tail) else None
 
 
-def _parsed(command: Command, tail: str | list[str]) -> Values | None:
+def _parsed(command: Command, tail: str | list[str], typed: str) -> Values | None:
     """Values of what follows the verb. Raises ``InvalidInputError`` that ends with the usage line."""
     try:
         tokens = tokens_of(command, tail) if isinstance(tail, str) else tail
         return None if wants_help(tokens) else bind(command, tokens)
     except InvalidInputError as fault:
-        raise InvalidInputError(f"{fault}. Usage: `{usage(command)}`") from fault
+        raise InvalidInputError(f"{fault}. Usage: `{usage(command, typed)}`") from fault

@@ -62,7 +62,7 @@ class Service:
         except InvalidInputError as fault:
             return _Verdict(refused(command.id, fault.code, f"{fault}", "registry"))
         if values is None:
-            return _Verdict(answered(command.id, command_help(command), "registry"))
+            return _Verdict(answered(command.id, command_help(command, caller.surface), "registry"))
         verdict = await self._handled(command, caller, values)
         if command.effect == "write" and self._receipts is not None:
             await self._receipts.keep(_receipt(verdict.result, caller, self._now()))

@@ -24,6 +24,7 @@ _NOWHERE = {
     Layer.USER: "nobody is known to be asking, so there is nobody to set it for",
 }
 _WHOSE = {Layer.THREAD: "this conversation", Layer.USER: "you", Layer.CHANNEL: "this channel"}
+_IS = dict.fromkeys(Name, "is") | {Name.INSTRUCTIONS: "are"}
 _CHANNEL_IS_ADMINS = "what holds for a channel is set by admins; your own you can always set (leave out `--layer`)."
 _THREAD_IS_ITS_PEOPLES = "here, only admins set what holds for a conversation; your own you can always set."
 _NOT_YOURS = "you may not change settings."
@@ -86,9 +87,9 @@ class ConfigCommands:
 
     async def _cleared(self, config: Configuring, slot: Slot, caller: Caller, version: int) -> Reply:
         if (await _kept(config, slot)).value is None:
-            raise NotFoundError(f"{slot.name}: nothing is set for {_WHOSE[slot.layer]}")
+            raise NotFoundError(f"no {slot.name} {_IS[slot.name]} set for {_WHOSE[slot.layer]}")
         setting = await config.preferences.clear(slot, expected_version=version, by=caller.id)
-        text = f"🧹 {slot.name}: no longer set for {_WHOSE[slot.layer]}."
+        text = f"🧹 No {slot.name} {_IS[slot.name]} set for {_WHOSE[slot.layer]} any more."
         return Reply(_data(setting), text, receipt=f"cleared {slot.name} of {slot.layer}")
 
     async def _version(self, config: Configuring, slot: Slot, values: Values) -> int:

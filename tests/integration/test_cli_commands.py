@@ -119,14 +119,14 @@ async def test_help_is_there_at_every_level(arguments: Sequence[str]) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("help", "`memory list`"),
-        ("help memory forget", "Usage: `memory forget <id>`"),
-        ("help show memory", "`memory forget`"),
+        ("help", "- `switchboard session new`: begin anew"),
+        ("help memory forget", "Usage: `switchboard memory forget <id>`"),
+        ("help show memory", "`switchboard memory forget`"),
         ("memory", "memory backup"),
         ("memory help", "memory copy"),
         ("memory --help", "memory copy"),
-        ("memory -h", "`memory list`"),
-        ("memory list --limit 5 --help", "Usage: `memory list"),
+        ("memory -h", "`switchboard memory list`"),
+        ("memory list --limit 5 --help", "Usage: `switchboard memory list"),
         ("session help --json", '"session.list"'),
     ],
 )
@@ -147,6 +147,14 @@ def test_what_is_no_help_needs_its_settings(tmp_path: Path, capsys: pytest.Captu
     said = capsys.readouterr()
     assert (status, said.out) == (2, "")
     assert "organization: is required" in said.err
+
+
+async def test_refusals_and_answers_name_commands_as_the_shell_takes_them() -> None:
+    done = await ran(Kept(), "echo", "dance")
+    there_are = ", ".join(f"`switchboard echo {verb}`" for verb in ("show", "change", "fail"))
+    assert done.err == f"error (not_found): there is no such command; there are {there_are}\n"
+    done = await ran(Kept(), "echo", "show", "--nope")
+    assert "Usage: `switchboard echo show [<words>…]" in done.err
 
 
 def test_json_behind_the_end_of_options_is_a_word() -> None:

@@ -321,10 +321,12 @@ async def test_everything_else_about_memory_is_the_registrys(tmp_path: Path) -> 
     assert (listed.status, "four" in listed.out) == (0, True)
     unknown = await switchboard(tmp_path, "memory", "copied", environ=environ)
     assert (unknown.status, unknown.out) == (2, "")
-    assert unknown.complaints[-1].startswith("error (not_found): there is no such command; there are `memory list`, ")
+    assert unknown.complaints[-1].startswith(
+        "error (not_found): there is no such command; there are `switchboard memory list`, "
+    )
     for words in (["memory", "help"], ["memory", "--help"]):
         shown = await switchboard(tmp_path, *words, environ=environ)
         for command in ("memory list", "memory forget", "memory copy", "memory backup"):
-            assert command in shown.out, words
+            assert f"- `switchboard {command}`: " in shown.out, words
     explained = await switchboard(tmp_path, "memory", "copy", "--help")
     assert (explained.status, "--from ADDRESS" in explained.out) == (0, True)

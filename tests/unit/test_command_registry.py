@@ -71,6 +71,8 @@ def test_the_list_keeps_its_order_and_knows_surfaces() -> None:
         ("help", Recognised(("help",))),
         (" HELP ", Recognised(("help",))),
         ("!help", Recognised(("help",))),
+        ("!help runs", Recognised(("help", "runs"))),
+        ("!help runs list", Recognised(("help", "runs"), " list")),
         ("runs help", Recognised(("runs", "help"))),
         ("!Runs Help", Recognised(("runs", "help"))),
         ("!runs", Recognised(("runs",))),
@@ -268,7 +270,7 @@ async def test_a_command_of_another_surface_is_missing_here() -> None:
 async def test_an_unknown_verb_is_told_what_there_is_of_what_one_may() -> None:
     stop = a_stop(Recorder())
     registry = a_registry(None, stop, rules=HouseRules(closed=frozenset({"runs.stop"})))
-    assert (await chat(registry, f"!runs {MARKER}")).text == "⚠️ there is no such command; there are `runs list`"
+    assert (await chat(registry, f"!runs {MARKER}")).text == "⚠️ there is no such command; there is `runs list`"
     assert (await chat(registry, "!runs 'x")).code is Code.NOT_FOUND
 
 

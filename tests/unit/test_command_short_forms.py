@@ -41,15 +41,27 @@ def words_of(tail: str) -> str | None:
         ("!runs list x", ("runs", "list"), " x"),
         ("!runs", ("runs", "top"), ""),
         ("!runs --help", ("runs", "top"), " --help"),
-        ("!runs lost", ("runs", "lost"), ""),
+        ("!runs lost", ("runs", "top"), " lost"),
         ("!runs help", ("runs", "help"), ""),
     ],
 )
 def test_a_marked_short_form_is_its_command(text: str, words: tuple[str, str], tail: str) -> None:
-    """A word that is a group, too, is one as soon as a verb follows it."""
+    """A word that is a group, too, is one as soon as a verb of it follows."""
     top = runs_list(id="runs.top", arguments=(), shorts=("runs",))
     registry = Registry([a_note(), runs_list(), top], HouseRules())
     assert registry.recognise(text) == Recognised(words, tail)
+
+
+async def test_a_refusal_shows_the_usage_of_the_form_that_was_typed() -> None:
+    registry = Registry([a_note(), runs_list(id="runs.top", arguments=(), options=(), shorts=("runs",))], HouseRules())
+    for text, usage in (
+        ("!N --loud", "!n [<words>…] [--mode soft|hard] [--quiet]"),
+        ("!notes add --loud", "notes add [<words>…] [--mode soft|hard] [--quiet]"),
+    ):
+        recognised = registry.recognise(text)
+        assert recognised
+        result = await registry.run_text(recognised, a_caller())
+        assert result.text.endswith(f"an unknown option was given (there are --mode, --quiet). Usage: `{usage}`")
 
 
 @pytest.mark.parametrize(
@@ -194,4 +206,5 @@ def test_a_status_in_a_thread_is_the_sessions_and_the_bots_stays_reachable() -> 
     registry = TalkHouse().registry()
     assert registry.recognise("!q what's next") == Recognised(("session", "queue"), " what's next")
     assert registry.recognise("!status show") == Recognised(("status", "show"), "")
+    assert registry.recognise("!status x") == Recognised(("session", "status"), " x")
     assert registry.recognise("!title Status show") == Recognised(("session", "title"), " Status show")

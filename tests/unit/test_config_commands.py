@@ -162,10 +162,10 @@ async def test_a_slash_command_sets_things_for_oneself(house: TalkHouse) -> None
 
 async def test_a_setting_is_taken_back_and_its_version_goes_on(house: TalkHouse) -> None:
     await house.say("config set effort low")
-    assert (await house.say("config clear EFFORT")).text == "🧹 effort: no longer set for you."
+    assert (await house.say("config clear EFFORT")).text == "🧹 No effort is set for you any more."
     assert house.preferences.rows[MINE] == Setting(MINE, None, 2)
     nothing = await house.say("config clear effort")
-    assert (nothing.code, nothing.message) == (Code.NOT_FOUND, "effort: nothing is set for you")
+    assert (nothing.code, nothing.message) == (Code.NOT_FOUND, "no effort is set for you")
     assert "Set**" not in (await house.say("config show")).text
     assert (await house.say("config set effort high")).is_ok
     assert house.preferences.rows[MINE] == Setting(MINE, "high", 3)
@@ -191,7 +191,9 @@ async def test_instructions_are_kept_as_they_were_written(house: TalkHouse) -> N
         "Instructions for you (version 1), which I am given as advice:\n> Answer in French,\n> it's <b>shorter</b>."
     )
     assert f"- instructions, set by you: {len(ADVICE)} characters (version 1)" in (await house.say("config show")).text
-    assert (await house.say('config instructions ""')).text == "🧹 instructions: no longer set for you."
+    assert (await house.say('config instructions ""')).text == "🧹 No instructions are set for you any more."
+    nothing = await house.say('config instructions ""')
+    assert nothing.text == "⚠️ `config instructions`: no instructions are set for you"
     assert (await house.say("config instructions")).text == "No instructions are set for you."
     assert (await house.say("config instructions --layer thread x")).code is Code.INVALID_INPUT
 
