@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from memory.record import MemoryRecord
-
 _GAP = 2
 """Between conversations; no neighbour is farther away."""
+_NOBODY = [-1] * _GAP
 
 
 class Layout:
@@ -13,11 +12,14 @@ class Layout:
 
     __slots__ = ("places", "size", "slots", "spans", "thread_of")
 
-    def __init__(self, records: Sequence[MemoryRecord]) -> None:
+    def __init__(self, threads: Sequence[str]) -> None:
         members: dict[str, list[int]] = {}
-        for place, record in enumerate(records):
-            members.setdefault(record.source_thread_key, []).append(place)
-        self.slots = [0] * len(records)
+        for place, thread in enumerate(threads):
+            if thread in members:
+                members[thread].append(place)
+            else:
+                members[thread] = [place]
+        self.slots = [0] * len(threads)
         """Of each record."""
         self.thread_of = [0] * _GAP
         """Of each slot."""
@@ -26,10 +28,12 @@ class Layout:
         self.spans: list[range] = []
         """The slots of each conversation."""
         for thread, places in enumerate(members.values()):
-            span = range(len(self.thread_of), len(self.thread_of) + len(places))
-            for slot, place in zip(span, places, strict=True):
+            slot = len(self.places)
+            self.spans.append(range(slot, slot + len(places)))
+            for place in places:
                 self.slots[place] = slot
-            self.places += [*places, *([-1] * _GAP)]
+                slot += 1
+            self.places += places
+            self.places += _NOBODY
             self.thread_of += [thread] * (len(places) + _GAP)
-            self.spans.append(span)
-        self.size = len(self.thread_of)
+        self.size = len(self.places)

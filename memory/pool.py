@@ -8,6 +8,7 @@ from typing import overload
 from memory.layout import Layout
 from memory.reach import Reach, reach_of
 from memory.record import MemoryRecord, Status
+from memory.shelf import RecordShelf, Shelf, indexed, places_having
 from memory.text import query_terms, tokenize
 
 MATCH_TOKENS = 24
@@ -23,10 +24,12 @@ class Pool(Sequence[MemoryRecord]):
     What is asked of it a second time is indexed: a pool that is ranked once costs no index.
     """
 
-    def __init__(self, records: Iterable[MemoryRecord]) -> None:
-        self._records = [record for record in records if record.status is _ACTIVE]
-        self._terms: dict[str, list[int]] | None = None
-        self._words: dict[str, list[int]] | None = None
+    def __init__(self, records: Iterable[MemoryRecord] = (), shelf: Shelf | None = None) -> None:
+        """``shelf``: where the records are, in the place of ``records``; ``count_use`` shows there."""
+        active = (record for record in records if record.status is _ACTIVE)
+        self._records: Shelf = RecordShelf(active) if shelf is None else shelf
+        self._terms: Mapping[str, Sequence[int]] | None = None
+        self._words: Mapping[str, Sequence[int]] | None = None
         self._asked: set[str] = set()
         self.kept: dict[str, Reach] = {}
         """The reach of terms that were asked, ``MOST_REACHES`` at most."""
@@ -39,15 +42,13 @@ class Pool(Sequence[MemoryRecord]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[MemoryRecord]: ...
     def __getitem__(self, place: int | slice) -> MemoryRecord | Sequence[MemoryRecord]:
+        if isinstance(place, slice):
+            return [self._records[each] for each in range(*place.indices(len(self)))]
         return self._records[place]
 
     def count_use(self, record: MemoryRecord) -> None:
-        """Put ``record`` in the place of what it was before a use, which changes none of its words."""
-        self._records[self._places[record.id]] = record
-
-    def find(self, record_id: str) -> MemoryRecord | None:
-        place = self._places.get(record_id)
-        return None if place is None else self._records[place]
+        """Show a record as it is with a later use, which changes none of its words; if it is there."""
+        self._records.count_use(record)
 
     def standing(self, limit: int) -> list[MemoryRecord]:
         """At most ``limit`` standing records, the last first."""
@@ -55,26 +56,25 @@ class Pool(Sequence[MemoryRecord]):
 
     @cached_property
     def layout(self) -> Layout:
-        return Layout(self._records)
+        return Layout(list(self._records.threads()))
 
     @cached_property
     def authors(self) -> frozenset[str | None]:
-        return frozenset(record.author for record in self._records)
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {record.id: place for place, record in enumerate(self._records)}
+        return frozenset(self._records.authors())
 
     @cached_property
     def _standing(self) -> list[int]:
-        return [place for place, record in enumerate(self._records) if record.is_standing][::-1]
+        return [place for place, is_standing in enumerate(self._records.standing()) if is_standing][::-1]
 
-    def having_terms(self, terms: Iterable[str]) -> dict[str, Sequence[int]]:
+    def having_terms(self, terms: Iterable[str]) -> Mapping[str, Sequence[int]]:
         """The layout's slots of the records that have it, by term, in the order of ``terms``."""
-        numbered = zip(self.layout.slots, (record.terms for record in self._records), strict=True)
+        slots = self.layout.slots
         if self._terms is None and self._is_asked_again("terms"):
-            self._terms = _indexed(numbered)
-        return _having(terms, self._terms, numbered)
+            self._terms = indexed(slots, self._records.terms())
+        if self._terms is not None:
+            return {term: self._terms.get(term, ()) for term in terms}
+        having = self._records.having(terms)
+        return {term: [slots[place] for place in places] for term, places in having.items()}
 
     def reaches(self, terms: Iterable[str]) -> list[Reach]:
         """Where each of ``terms`` counts, in their order; known again when it is asked again."""
@@ -90,12 +90,13 @@ class Pool(Sequence[MemoryRecord]):
         known.update((term, found[term]) for term in kept)
         return [found[term] for term in wanted]
 
-    def having_words(self, words: Iterable[str]) -> dict[str, Sequence[int]]:
+    def having_words(self, words: Iterable[str]) -> Mapping[str, Sequence[int]]:
         """The places of the records that have it, by token of the reference ranker, in the order of ``words``."""
-        numbered = enumerate(map(words_of, self._records))
         if self._words is None and self._is_asked_again("words"):
-            self._words = _indexed(numbered)
-        return _having(words, self._words, numbered)
+            self._words = indexed(range(len(self)), self._records.words())
+        if self._words is not None:
+            return {word: self._words.get(word, ()) for word in words}
+        return places_having(words, self._records.words())
 
     def chosen_by(self, text: str) -> frozenset[str] | None:
         """The ids of the candidates for a query of many words; ``None`` when everything that matches is one."""
@@ -120,32 +121,6 @@ def pool_of(records: Sequence[MemoryRecord]) -> Pool:
     return records if isinstance(records, Pool) else Pool(records)
 
 
-def words_of(record: MemoryRecord) -> frozenset[str]:
-    """The reference ranker's tokens of a record (specification, section 5)."""
-    return frozenset([*tokenize(" ".join(record.keywords)), *tokenize(record.text)])
-
-
 def longest(tokens: Iterable[str]) -> list[str]:
     """The tokens that choose candidates: the longest distinct ones, of equally long ones the earlier (section 17)."""
     return sorted(dict.fromkeys(tokens), key=lambda token: -len(token))[:MATCH_TOKENS]
-
-
-def _indexed(numbered: Iterable[tuple[int, frozenset[str]]]) -> dict[str, list[int]]:
-    index: dict[str, list[int]] = {}
-    for number, words in numbered:
-        for word in words:
-            index.setdefault(word, []).append(number)
-    return index
-
-
-def _having(
-    asked: Iterable[str], index: Mapping[str, Sequence[int]] | None, numbered: Iterable[tuple[int, frozenset[str]]]
-) -> dict[str, Sequence[int]]:
-    if index is not None:
-        return {word: index.get(word, ()) for word in asked}
-    found: dict[str, list[int]] = {word: [] for word in asked}
-    wanted = frozenset(found)
-    for number, words in numbered:
-        for word in wanted & words:
-            found[word].append(number)
-    return dict(found)

@@ -1,12 +1,13 @@
 """Records as rows of PostgreSQL, and back."""
 
+import json
 from collections.abc import Sequence
 from sys import intern
 from typing import Any, LiteralString
 
-from memory.pool import words_of
 from memory.record import MemoryRecord, Status
 from memory.scope import record_id
+from memory.shelf import words_of
 from memory.stores.rows import norm_of
 from memory.text import TERMS_VERSION, record_terms
 
@@ -16,8 +17,10 @@ Row = tuple[Any, ...]
 LONGEST_TERM = 100
 """Characters of a term that the index has; what is cut off alike is a candidate, and the ranker looks at the whole."""
 
-COLUMNS: LiteralString = """records.seq, kind, text, keywords, terms, source_thread_key, source_run_id, source_user,
-    author, created_at, uses.last_used_at, coalesce(uses.use_count, 0), confidence, supersedes, is_standing, status"""
+# Keywords as one text: to take an array of them apart for every record takes as long as all the other columns.
+COLUMNS: LiteralString = """records.seq, kind, text, array_to_json(keywords)::text, terms, source_thread_key,
+    source_run_id, source_user, author, created_at, uses.last_used_at, coalesce(uses.use_count, 0), confidence,
+    supersedes, is_standing, status"""
 # OFFSET 0 keeps the planner from joining the tables as wholes: a plan made while one is small outlives that.
 RECORDS: LiteralString = """records LEFT JOIN LATERAL (
     SELECT use_count, last_used_at FROM uses WHERE uses.scope = records.scope AND uses.seq = records.seq OFFSET 0
@@ -50,7 +53,7 @@ def record_of(scope_key: str, row: Row) -> MemoryRecord:
         scope_key=scope_key,
         kind=kind,
         text=text,
-        keywords=tuple(keywords),
+        keywords=unpacked_keywords(keywords),
         source_thread_key=thread,
         created_at=created_at,
         terms=frozenset(map(intern, unpacked(terms))),
@@ -107,3 +110,7 @@ def packed(words: Sequence[str] | frozenset[str]) -> str:
 
 def unpacked(words: str) -> Sequence[str]:
     return words.split("\n") if words else ()
+
+
+def unpacked_keywords(packed: str) -> tuple[str, ...]:
+    return tuple(json.loads(packed))

@@ -99,7 +99,7 @@ async def current(server: Server, scope: Scope) -> Snapshot | None:
             latest = _usable(server, scope) or known
             if seen is not None and covers(latest, seen):
                 return latest
-            scope.snapshot = None if seen is None else await brought_up(latest, seen, scope.key, server.breaks)
+            scope.snapshot = None if seen is None else brought_up(latest, seen, scope.key, server.breaks)
             if seen is None or scope.snapshot is not None:
                 return scope.snapshot
 
@@ -113,5 +113,5 @@ def _usable(server: Server, scope: Scope) -> Snapshot | None:
 async def _load(server: Server, scope: Scope) -> Snapshot | None:
     breaks = server.breaks
     seen = await server.read(lambda connection: look(connection, scope.key, None))
-    scope.snapshot = None if seen is None else await brought_up(None, seen, scope.key, breaks)
+    scope.snapshot = None if seen is None else brought_up(None, seen, scope.key, breaks)
     return scope.snapshot

@@ -9,15 +9,16 @@ it counted; that others used a record shows in its place in the order when the s
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import LiteralString
 
 from memory.pool import Pool
-from memory.record import MemoryRecord, Status
+from memory.record import MemoryRecord
 from memory.scope import record_id
 from memory.store import Vector
-from memory.stores.postgres_rows import COLUMNS, RECORDS, Row, record_of, require_terms
+from memory.stores.postgres_rows import COLUMNS, RECORDS, Row, require_terms
 from memory.stores.postgres_server import Connection
+from memory.stores.postgres_shelf import RowShelf
 from memory.stores.vectors import KeptVector, VectorTable, keep_table
 
 _SCOPE: LiteralString = "scopes.id, scopes.epoch, scopes.version, scopes.is_indexed, scopes.terms_version"
@@ -31,17 +32,22 @@ WHOLE: LiteralString = f"""SELECT {_SCOPE}, found.* FROM scopes LEFT JOIN LATERA
 
 @dataclass(slots=True)
 class Snapshot:
-    """A scope's active records as of one of its versions; ``pool`` is ``None`` for a scope too large to rank whole."""
+    """A scope's active records as of one of its versions; ``None`` for a scope too large to rank whole."""
 
     scope: int
     epoch: int
     version: int
     breaks: int
     """Connections the server had lost until then."""
-    pool: Pool | None
+    shelf: RowShelf | None
+    pool: Pool | None = field(init=False)
+    """What is on the shelf, to be ranked."""
     tables: dict[tuple[str, int], VectorTable] = field(default_factory=dict[tuple[str, int], VectorTable])
     """Vectors by model and dimension, as far as somebody asked for them."""
     vectors: int = 0
+
+    def __post_init__(self) -> None:
+        self.pool = None if self.shelf is None else Pool(shelf=self.shelf)
 
     @property
     def weight(self) -> int:
@@ -50,11 +56,8 @@ class Snapshot:
 
     def count_use(self, records: Iterable[MemoryRecord]) -> None:
         """Show what was counted, unless more is known already."""
-        if self.pool is None:
-            return
-        for record in records:
-            known = self.pool.find(record.id)
-            if known is not None and known.use_count < record.use_count:
+        if self.pool is not None:
+            for record in records:
                 self.pool.count_use(record)
 
 
@@ -72,7 +75,7 @@ class Seen:
 async def look(connection: Connection, scope_key: str, known: Snapshot | None) -> Seen | None:
     """``None`` when nothing was ever written to the scope. Raises ``StaleTermsError``."""
     if known is None:
-        cursor = await connection.execute(WHOLE, {"key": scope_key})
+        cursor = await connection.execute(WHOLE, {"key": scope_key}, binary=True)
     else:
         place = {"key": scope_key, "version": known.version, "epoch": 0 if known.pool is None else known.epoch}
         cursor = await connection.execute(CHANGED, place)
@@ -88,7 +91,7 @@ def covers(known: Snapshot, seen: Seen) -> bool:
     return known.epoch == seen.epoch and known.version >= seen.version
 
 
-async def brought_up(known: Snapshot | None, seen: Seen, scope_key: str, breaks: int) -> Snapshot | None:
+def brought_up(known: Snapshot | None, seen: Seen, scope_key: str, breaks: int) -> Snapshot | None:
     """The snapshot that ``seen`` leads to; ``None`` when everything has to be fetched again.
 
     ``known`` is what ``seen`` tells the changes of, or a later one of the same epoch; ``None`` if it tells everything.
@@ -97,9 +100,8 @@ async def brought_up(known: Snapshot | None, seen: Seen, scope_key: str, breaks:
         return Snapshot(seen.scope, seen.epoch, seen.version, breaks, None)
     if known is not None and (known.pool is None or known.epoch != seen.epoch):
         return None
-    before = () if known is None or known.pool is None else known.pool
-    pool = await asyncio.to_thread(_merged, before, seen.rows, scope_key)
-    return Snapshot(seen.scope, seen.epoch, seen.version, breaks, pool)
+    before = RowShelf(scope_key, ()) if known is None or known.shelf is None else known.shelf
+    return Snapshot(seen.scope, seen.epoch, seen.version, breaks, before.changed_by(seen.rows))
 
 
 async def fetch_table(connection: Connection, scope_key: str, snapshot: Snapshot, vector: Vector) -> VectorTable:
@@ -115,19 +117,3 @@ async def fetch_table(connection: Connection, scope_key: str, snapshot: Snapshot
     keep_table(snapshot.tables, (vector.model, len(vector.values)), table)
     snapshot.vectors = sum(map(len, snapshot.tables.values()))
     return table
-
-
-def _merged(before: Iterable[MemoryRecord], rows: Sequence[Row], scope_key: str) -> Pool:
-    records = {record.id: record for record in before}
-    for record in (record_of(scope_key, row) for row in rows):
-        known = records.pop(record.id, None)
-        if record.status is Status.ACTIVE:
-            records[record.id] = record if known is None else _as_used(record, known)
-    return Pool(sorted(records.values(), key=lambda record: record.sequence))
-
-
-def _as_used(record: MemoryRecord, known: MemoryRecord) -> MemoryRecord:
-    """``record`` with a later use that is known of already: a count only grows within an epoch."""
-    if known.use_count <= record.use_count:
-        return record
-    return replace(record, use_count=known.use_count, last_used_at=known.last_used_at)

@@ -66,7 +66,10 @@ def test_a_limit_only_cuts_where_meanings_count_too(
 
 def test_a_use_takes_the_place_of_what_was_before() -> None:
     pool = Pool([record("deploy", 0), record("heron", 1)])
-    pool.count_use(used(pool[1], NOW))
+    earlier = pool[1]
+    pool.count_use(used(earlier, NOW))
+    pool.count_use(earlier)
+    pool.count_use(used(record("staging", 2), NOW))
     assert [each.use_count for each in pool] == [0, 1]
     assert pool[0:1][0].text == "deploy"
 
