@@ -54,6 +54,7 @@ async def test_a_turn_is_stopped_from_outside_of_its_thread(playground: Playgrou
         await playground.wait_for(lambda: "Let me think" in bot.text(root), 8.0)
         await playground.people.slash(ALICE, GENERAL, "/switchboard", "stop")
         await bot.rest(lambda: wording.STOPPED in bot.text(root))
+        assert len(bot.answers(root)) <= 2, "what there was of the answer, and that it ends here"
 
 
 async def given(bot: Bot, root: Message, words: str, answers: int) -> None:
