@@ -5,7 +5,8 @@ from enum import StrEnum
 
 from app.channel import Address, Visibility
 from app.slack.format import mentions
-from app.slack.payloads import Identity, Json, SlackMessage, SlackRevision
+from app.slack.payloads import Identity, Json, SlackMessage
+from app.slack.revision_payloads import SlackRevision
 
 PERSONS_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
 """Message subtypes in which a person says something; every other one reports a change or speaks for a machine."""

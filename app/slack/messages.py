@@ -33,7 +33,8 @@ from app.slack.addresses import address_of
 from app.slack.chat import Workspace, slack_chat
 from app.slack.format import to_plain, without_mention
 from app.slack.once import Once
-from app.slack.payloads import Json, MalformedEventError, SlackMessage, is_message, is_revision, message_event
+from app.slack.payloads import Json, MalformedEventError, SlackMessage, is_message, message_event
+from app.slack.revision_payloads import is_revision
 from app.slack.revisions import Revisions
 
 EVENT_MALFORMED = "event_malformed"

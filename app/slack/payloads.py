@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,12 +13,6 @@ Json = Mapping[str, Any]
 
 MESSAGE_EVENTS = frozenset({"message", "app_mention"})
 """Events that tell what somebody said; a mention in a channel comes as both."""
-
-
-REVISIONS = ("message_changed", "message_deleted")
-"""Subtypes of ``message`` events that tell what became of a message that was said before."""
-TOMBSTONE = "tombstone"
-"""Subtype of what Slack leaves of a deleted message in whose thread others have answered."""
 
 
 class MalformedEventError(ValueError):
@@ -80,23 +74,6 @@ class SlackStop:
     user: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SlackRevision:
-    """A ``message_changed`` or ``message_deleted`` event. Links that are unfolded change a message, too."""
-
-    event_ts: str
-    team_id: str
-    channel: str
-    ts: str
-    """Of the message itself."""
-    user: str | None
-    """Who wrote it; who deleted it is not told."""
-    bot_id: str | None
-    has_other_text: bool
-    text: str | None
-    """What it says by now; ``None`` once it is deleted."""
-
-
 class _File(BaseModel):
     id: str
     name: str | None = None
@@ -131,36 +108,24 @@ class _Stop(BaseModel):
     user: str | None = None
 
 
-class _Said(BaseModel):
-    ts: str = Field(pattern=r"^\d+\.\d+$")
-    user: str | None = None
-    team: str | None = None
-    bot_id: str | None = None
-    subtype: str | None = None
-    text: str | None = None
-    attachments: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
+class Envelope(BaseModel):
+    """What every event callback has around its event."""
 
-
-class _Deleted(BaseModel):
-    subtype: Literal["message_deleted"]
-    channel: str = Field(min_length=1)
-    ts: str = Field(pattern=r"^\d+\.\d+$")
-    deleted_ts: str = Field(pattern=r"^\d+\.\d+$")
-    previous_message: _Said | None = None
-
-
-class _Changed(BaseModel):
-    subtype: Literal["message_changed"]
-    channel: str = Field(min_length=1)
-    ts: str = Field(pattern=r"^\d+\.\d+$")
-    message: _Said
-    previous_message: _Said | None = None
-
-
-class _Envelope(BaseModel):
     event_id: str = Field(min_length=1)
     team_id: str | None = None
     event: dict[str, Any]
+
+
+Event = TypeVar("Event", bound=BaseModel)
+
+
+def opened(body: Json, kind: type[Event]) -> tuple[Envelope, Event]:
+    """The envelope of an event callback, and the event inside, of its ``kind``. Raises ``MalformedEventError``."""
+    try:
+        envelope = Envelope.model_validate(body)
+        return envelope, kind.model_validate(envelope.event)
+    except ValidationError as fault:
+        raise MalformedEventError(_fields(fault)) from None
 
 
 def is_message(body: Json) -> bool:
@@ -175,11 +140,7 @@ def is_message(body: Json) -> bool:
 
 def message_event(body: Json) -> SlackMessage:
     """The message inside an event callback. Raises ``MalformedEventError``."""
-    try:
-        envelope = _Envelope.model_validate(body)
-        message = _Message.model_validate(envelope.event)
-    except ValidationError as fault:
-        raise MalformedEventError(_fields(fault)) from None
+    envelope, message = opened(body, _Message)
     return SlackMessage(
         event_id=envelope.event_id,
         team_id=envelope.team_id or message.team or "",
@@ -200,44 +161,9 @@ def message_event(body: Json) -> SlackMessage:
     )
 
 
-def is_revision(body: Json) -> bool:
-    """Whether the event inside tells what became of a message, whatever its shape."""
-    return body["event"].get("subtype") in REVISIONS
-
-
-def revision_event(body: Json) -> SlackRevision:
-    """The change or the deletion inside an event callback. Raises ``MalformedEventError``."""
-    try:
-        envelope = _Envelope.model_validate(body)
-        if envelope.event.get("subtype") == "message_deleted":
-            event = _Deleted.model_validate(envelope.event)
-            ts, before, after = event.deleted_ts, event.previous_message, None
-        else:
-            event = _Changed.model_validate(envelope.event)
-            ts, before = event.message.ts, event.previous_message
-            after = None if event.message.subtype == TOMBSTONE else event.message
-    except ValidationError as fault:
-        raise MalformedEventError(_fields(fault)) from None
-    # What is left of a deleted message is Slackbot's.
-    said = after or before
-    return SlackRevision(
-        event_ts=event.ts,
-        team_id=envelope.team_id or (said and said.team) or "",
-        channel=event.channel,
-        ts=ts,
-        user=said and said.user,
-        bot_id=said and said.bot_id,
-        has_other_text=before is not None and after is not None and before.text != after.text,
-        text=after and whole_text(after.text, [each for each in after.attachments if each.get("is_share")]),
-    )
-
-
 def stop_event(body: Json) -> SlackStop:
     """The stop inside an event callback. Raises ``MalformedEventError``."""
-    try:
-        stop = _Stop.model_validate(_Envelope.model_validate(body).event)
-    except ValidationError as fault:
-        raise MalformedEventError(_fields(fault)) from None
+    _, stop = opened(body, _Stop)
     return SlackStop(stop.channel, stop.thread_ts, stop.user)
 
 

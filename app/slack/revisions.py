@@ -11,7 +11,8 @@ from app.slack import gate
 from app.slack.chat import Workspace
 from app.slack.format import to_plain, without_mention
 from app.slack.once import REMEMBERED
-from app.slack.payloads import Json, SlackRevision, revision_event
+from app.slack.payloads import Json
+from app.slack.revision_payloads import SlackRevision, revision_event
 
 REVISION_UNWRITTEN = "revision_unwritten"
 EARLY_S = 900.0

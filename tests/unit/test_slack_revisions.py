@@ -9,7 +9,8 @@ from app.background import Background
 from app.channel import ChannelId, Place, UserId, WorkspaceId
 from app.errors import StateError
 from app.slack.gate import Ignored, refusal
-from app.slack.payloads import MalformedEventError, is_revision, revision_event
+from app.slack.payloads import MalformedEventError
+from app.slack.revision_payloads import is_revision, revision_event
 from app.slack.revisions import EARLY_MOST, EARLY_S, Revisions
 from tests.fakes import ManualClock
 from tests.unbuilt_bolt import IDENTITY, unconnected_workspace
