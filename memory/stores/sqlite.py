@@ -124,11 +124,8 @@ class SqliteStore:
     async def erase(self, scope_key: str, record_id: str | None = None) -> EraseReceipt:
         forget_words()
         if record_id is None:
-            erased = await self._change(scope_key, sqlite_erasing.erase_scope)
-        else:
-            erased = await self._change(scope_key, partial(sqlite_erasing.erase_record, record_id=record_id))
-            await self.handles.forget_reads(scope_key)
-        return EraseReceipt(erased, int(erased > 0))
+            return await self._erase(scope_key, sqlite_erasing.erase_scope)
+        return await self._erase(scope_key, partial(sqlite_erasing.erase_record, record_id=record_id))
 
     async def erase_thread(self, thread_key: str) -> EraseReceipt:
         """As the port says, scope by scope: when a file cannot be looked at, the others are erased before it raises."""
@@ -223,8 +220,14 @@ class SqliteStore:
         scope_key = await self._in_place(peek)
         if scope_key is None:
             return EraseReceipt()
-        erased = await self._change(scope_key, partial(sqlite_erasing.erase_from_thread, thread_key=thread_key))
-        await self.handles.forget_reads(scope_key)
+        return await self._erase(scope_key, partial(sqlite_erasing.erase_from_thread, thread_key=thread_key))
+
+    async def _erase(self, scope_key: str, work: _Work[int]) -> EraseReceipt:
+        try:
+            erased = await self._change(scope_key, work)
+        finally:
+            # The rows may be gone although the file could not be rewritten yet.
+            await self.handles.forget_reads(scope_key)
         return EraseReceipt(erased, int(erased > 0))
 
     async def _peek(self, work: Callable[[], Found], path: Path) -> Found | None:

@@ -18,7 +18,7 @@ _SETTINGS = (
     "journal_size_limit = 4194304",
     "wal_autocheckpoint = 0",  # The log is carried over into the file beside the calls, not during one.
 )
-_PAUSE_S = 0.005
+PAUSE_S = 0.005
 
 
 def path_of(directory: Path, scope_key: str) -> Path:
@@ -61,7 +61,7 @@ def _keep_log(connection: sqlite3.Connection, timeout_s: float) -> None:
         except sqlite3.OperationalError as exc:
             if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
-            time.sleep(_PAUSE_S)
+            time.sleep(PAUSE_S)
         else:
             return
 

@@ -1,7 +1,9 @@
 """Real erasure inside a scope's SQLite file: no byte of what was deleted stays in database, log or index."""
 
 import sqlite3
+import time
 
+from memory.stores.sqlite_connections import PAUSE_S
 from memory.stores.sqlite_schema import meta, rebuild_index, set_meta, transaction
 
 _OWED = "scrub_owed"
@@ -46,8 +48,14 @@ def _delete(connection: sqlite3.Connection, scope_key: str, chosen: str, value: 
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:
-    is_busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if is_busy:
-        error = sqlite3.OperationalError("a reader elsewhere still holds the log of the file")
-        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
-        raise error
+    """Carry the log over and cut it off.
+
+    SQLite waits for readers, but not for a connection that is just carrying the log over itself or closing.
+    """
+    until = time.monotonic() + connection.execute("PRAGMA busy_timeout").fetchone()[0] / 1_000
+    while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        if time.monotonic() > until:
+            error = sqlite3.OperationalError("a reader elsewhere still holds the log of the file")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        time.sleep(PAUSE_S)

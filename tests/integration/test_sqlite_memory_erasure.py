@@ -3,8 +3,10 @@
 import asyncio
 import gc
 import sqlite3
+import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,14 +110,28 @@ async def test_no_byte_is_left_of_a_scope_that_another_process_has_open(store: S
         assert await store.erase(ORG) == EraseReceipt()
 
 
+def copies_in_memory() -> list[MemoryRecord]:
+    gc.collect()
+    return [each for each in gc.get_objects() if isinstance(each, MemoryRecord) and each.text == SECRET]
+
+
 async def test_no_copy_stays_in_memory(store: SqliteStore) -> None:
     """Memory systems, A3 26 and 27: caches are emptied with the record."""
     await fill(store)
     await found(store, ORG, "zebra")
     await store.erase(ORG, SECRET_ID)
-    gc.collect()
-    copies = [each for each in gc.get_objects() if isinstance(each, MemoryRecord) and each.text == SECRET]
-    assert copies == []
+    assert copies_in_memory() == []
+
+
+async def test_no_copy_stays_in_memory_of_what_is_to_be_rewritten_later(store: SqliteStore, shelf: Shelf) -> None:
+    await fill(store)
+    await found(store, ORG, "zebra")
+    with closing(sqlite3.connect(path_of(shelf.directory, ORG), isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM records").fetchone()
+        with pytest.raises(StoreUnavailableError, match="log"):
+            await store.erase(ORG, SECRET_ID)
+        assert copies_in_memory() == []
 
 
 def delete_and_die(path: Path) -> None:
@@ -148,3 +164,40 @@ async def test_a_reader_elsewhere_delays_the_end_of_an_erasure(store: SqliteStor
         assert SECRET not in texts(await found(store, ORG, "zebra launch", 100))
     assert await store.erase(ORG, SECRET_ID) == EraseReceipt()
     assert traces(shelf, needles) == set()
+
+
+HOLD_THE_CHECKPOINT_LOCK = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as index:
+    fcntl.lockf(index, fcntl.LOCK_EX, 1, 121)
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+"""What a process does for the moment in which it carries a log over (SQLite, WAL-mode file format, section 2.2.1)."""
+
+
+@asynccontextmanager
+async def carrying_the_log_over(path: Path) -> AsyncGenerator[None]:
+    """Another process is at it for the length of the block."""
+    index = path.with_name(f"{path.name}-shm")
+    arguments = ("-c", HOLD_THE_CHECKPOINT_LOCK, str(index))
+    other = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdin=PIPE, stdout=PIPE)
+    try:
+        assert other.stdout is not None
+        async with asyncio.timeout(30):
+            assert await other.stdout.readline() == b"held\n"
+        yield
+    finally:
+        await other.communicate(b"\n")
+
+
+async def test_an_erasure_waits_for_whoever_is_carrying_the_log_over(shelf: Shelf) -> None:
+    """Another process does so every now and then, and SQLite itself would not wait."""
+    async with shelf.open(bounds=Bounds(timeout_s=30)) as store:
+        await store.write(ORG, [fact("zebra quartz"), fact("plain")])
+        async with carrying_the_log_over(path_of(shelf.directory, ORG)):
+            erasing = asyncio.create_task(store.erase(ORG, "mem:org:acme:0"))
+            await asyncio.wait({erasing}, timeout=0.3)
+            assert not erasing.done()
+        assert await erasing == EraseReceipt(1, 1)
+        assert traces(shelf, [b"zebra"]) == set()
