@@ -19,7 +19,7 @@ from app.dispatch.journal import Journal
 from app.dispatch.ports import Limits, Models, Ports, Reflection
 from app.dispatch.provision import Budgets, Provision, Setting
 from app.dispatch.records import Keeping
-from app.dispatch.resolve import Defaults
+from app.dispatch.resolve import Defaults, KnownModels
 from app.dispatch.work import Work
 from app.errors import ConfigurationError
 from app.sessions.busy import BusyInput
@@ -70,8 +70,9 @@ class Talking:
         config = Configuring(state.preferences, choices)
         return CommandPorts(state.receipts, Records(LiveConversations(kept, asked), config, state.reviews))
 
-    def knows_model(self, reference: str) -> bool:
-        return reference.partition("/")[0] in self._settings.providers
+    @property
+    def knows_model(self) -> KnownModels:
+        return KnownModels(frozenset(self._settings.providers))
 
     def ports(
         self,

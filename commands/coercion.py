@@ -122,12 +122,19 @@ def _absent(part: Part) -> Value | Misfit:
 
 def _fitted(part: Part, raw: object) -> Value | Misfit:
     if isinstance(part, Argument):
-        return _text(raw)
+        return _chosen(part, raw)
     if part.type == "integer":
         return _integer(part, raw)
     if part.type == "boolean":
         return _boolean(part, raw)
     return _worded(part, raw)
+
+
+def _chosen(argument: Argument, raw: object) -> str | Misfit:
+    text = _text(raw)
+    if isinstance(text, Misfit) or not argument.choices or text.lower() in argument.choices:
+        return text
+    return Misfit(f"must be one of {', '.join(argument.choices)}")
 
 
 def _text(raw: object) -> str | Misfit:

@@ -96,7 +96,7 @@ def _marked(command: Command) -> str:
 
 
 def _argument_usage(argument: Argument) -> str:
-    shown = f"<{argument.name}>{'…' if argument.is_rest else ''}"
+    shown = "|".join(argument.choices) or f"<{argument.name}>{'…' if argument.is_rest else ''}"
     return shown if argument.is_required else f"[{shown}]"
 
 

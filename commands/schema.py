@@ -17,7 +17,8 @@ def schema(command: Command) -> dict[str, Json]:
 
 
 def _argument(argument: Argument) -> dict[str, Json]:
-    return {"type": "string", "description": argument.description, "maxLength": TEXT_CHARS}
+    stated: dict[str, Json] = {"type": "string", "description": argument.description, "maxLength": TEXT_CHARS}
+    return stated | ({"enum": list(argument.choices)} if argument.choices else {})
 
 
 def _option(option: Option) -> dict[str, Json]:

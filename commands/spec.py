@@ -43,6 +43,8 @@ class Argument:
     description: str
     is_required: bool = True
     is_rest: bool = False
+    choices: tuple[str, ...] = ()
+    """The words it may be, in any case."""
     is_raw: bool = False
     """Of a rest argument that is the only one: typed text is taken as it stands, quotes and line breaks included."""
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from app.agents.definitions import Agent, agents
 from app.dispatch.choices import ConfiguredChoices
-from app.dispatch.resolve import Defaults
+from app.dispatch.resolve import Defaults, KnownModels
 from commands.builtin import Configuring, Records, builtin_commands
 from commands.conversations import (
     Compressed,
@@ -177,7 +177,7 @@ class InProcessPreferences:
 def choices() -> ConfiguredChoices:
     """Two agents, of which one has preferences, and one provider."""
     known = agents({"coder": Agent("coder", "code", "test/code", "high")})
-    return ConfiguredChoices(known, Defaults("general", "test/scripted"), lambda name: name.startswith("test/"))
+    return ConfiguredChoices(known, Defaults("general", "test/scripted"), KnownModels(frozenset({"test"})))
 
 
 @dataclass(slots=True)

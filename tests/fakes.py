@@ -36,7 +36,7 @@ from app.dispatch.keying import Keying
 from app.dispatch.ports import Ports, Reflection
 from app.dispatch.provision import Budgets, Provision, Setting
 from app.dispatch.records import Keeping, Prices
-from app.dispatch.resolve import Defaults
+from app.dispatch.resolve import Defaults, KnownModels
 from app.dispatch.work import NOTHING_LEFT
 from app.errors import DeliveryError, StateError, SwitchboardError
 from app.sessions.cached_transcripts import Keep
@@ -458,7 +458,7 @@ def ports_of(
         access=access or access_of(),
         commands=commands or Registry([]),
         agents=agents({}),
-        knows_model=lambda reference: reference.startswith("test/"),
+        knows_model=KnownModels(frozenset({"test"})),
         preferences=FakePreferences(),
         defaults=Defaults(default_agent, "test/scripted"),
         models=models,

@@ -15,7 +15,7 @@ from app.dispatch.choices import ConfiguredChoices
 from app.dispatch.conversations import Asked, Kept, LiveConversations
 from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.keying import Keying
-from app.dispatch.resolve import Defaults
+from app.dispatch.resolve import Defaults, KnownModels
 from app.dispatch.work import Work
 from app.sessions.busy import BusyInput
 from app.sessions.cache import ConversationCache
@@ -117,7 +117,7 @@ class LiveHouse:
             self.usage,
             Compressor(ports, Policy(protect_first=1, protect_last=1)),
             self.preferences,
-            ConfiguredChoices(known, Defaults("general", "test/scripted"), lambda name: name.startswith("test/")),
+            ConfiguredChoices(known, Defaults("general", "test/scripted"), KnownModels(frozenset({"test"}))),
             Windows(self.windows, WINDOW),
         )
         self.talk = LiveConversations(self.kept, self.asked)

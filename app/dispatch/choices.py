@@ -1,10 +1,10 @@
 """What people can choose among, as the settings of the deployment make it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.agents.definitions import Agent
-from app.dispatch.resolve import Defaults, resolve, wishes_of
+from app.dispatch.resolve import Defaults, KnownModels, resolve, wishes_of
 from commands.preferences import InEffect, Name, Setting
 
 
@@ -14,16 +14,19 @@ class ConfiguredChoices:
 
     known: Mapping[str, Agent]
     defaults: Defaults
-    has_model: Callable[[str], bool]
+    models: KnownModels
 
     def agents(self) -> Sequence[str]:
         return sorted(self.known)
 
+    def providers(self) -> Sequence[str]:
+        return sorted(self.models.providers)
+
     def knows_model(self, reference: str) -> bool:
-        return self.has_model(reference)
+        return self.models(reference)
 
     def in_effect(self, kept: Sequence[Setting]) -> Sequence[InEffect]:
-        resolution = resolve(self.known, self.defaults, wishes_of(kept), self.has_model)
+        resolution = resolve(self.known, self.defaults, wishes_of(kept), self.models)
         sources = resolution.sources
         return (
             InEffect(Name.AGENT, resolution.agent.name, sources.agent),

@@ -1,8 +1,9 @@
 """Which turn can be answered once more as it was, and what is said for that."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 from app.dispatch.directives import Refused, directed, directives
+from app.dispatch.resolve import KnownModels
 from app.sessions.entry import SessionId
 from app.sessions.transcript import TranscriptMessage, last_turns
 from commands.errors import ConflictError, NotFoundError
@@ -16,7 +17,7 @@ def once_more(
     session_id: SessionId,
     lines: Sequence[TranscriptMessage],
     agents: Collection[str],
-    knows_model: Callable[[str], bool],
+    knows_model: KnownModels,
 ) -> Followup:
     """The session's last turn as one message, which asks for what it did and takes its place.
 

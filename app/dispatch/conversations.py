@@ -23,6 +23,7 @@ from app.dispatch.conversation_telling import (
     undone,
 )
 from app.dispatch.keying import Keying
+from app.dispatch.resolve import KnownModels
 from app.dispatch.work import Work
 from app.sessions.compression import Cause
 from app.sessions.compressor import Compressor
@@ -168,7 +169,8 @@ class LiveConversations:
             if entry is None:
                 raise NotFoundError(NOTHING)
             lines, choices = await self._kept.transcripts.load(entry), self._asked.choices
-        again = once_more(entry.session_id, lines, choices.agents(), choices.knows_model)
+        models = KnownModels(frozenset(choices.providers()))
+        again = once_more(entry.session_id, lines, choices.agents(), models)
         # What stands before the command would be answered after its own turn was taken out of sight.
         first = next(iter(self._lines.tickets(entry.session_key)), None)
         if first is not None and not _brought(first, caller):

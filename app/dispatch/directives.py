@@ -11,10 +11,10 @@ chose is told that the choice did not count, instead of being answered by someth
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from app.dispatch.resolve import Wish, effort_of
+from app.dispatch.resolve import KnownModels, Wish, effort_of
 
 _LEADING = re.compile(r"\s*+(?P<key>agent|model|effort):(?P<value>\S++)(?P<gap>\s?)", re.IGNORECASE)
 _MODEL = re.compile(r"[^\s/]+/\S+")
@@ -35,7 +35,7 @@ class Refused:
     reason: str
 
 
-def directives(text: str, agents: Collection[str], knows_model: Callable[[str], bool]) -> Directed | Refused:
+def directives(text: str, agents: Collection[str], knows_model: KnownModels) -> Directed | Refused:
     """The directives that ``text`` begins with; none are the empty wish and the text as it is."""
     asked: dict[str, str] = {}
     rest = text
@@ -59,17 +59,21 @@ def directed(text: str, written_before: str | None) -> str:
     return f"{written_before} {text}" if written_before else text
 
 
-def _refused(asked: dict[str, str], agents: Collection[str], knows_model: Callable[[str], bool]) -> Refused | None:
+def _refused(asked: dict[str, str], agents: Collection[str], knows_model: KnownModels) -> Refused | None:
     agent, model, effort = asked.get("agent"), asked.get("model"), asked.get("effort")
     if agent is not None and agent not in agents:
         return Refused(f"I have no such agent. `agent:` takes one of {', '.join(sorted(agents))}.")
     if model is not None and not _MODEL.fullmatch(model):
-        return Refused("`model:` takes a model as `<provider>/<model>`.")
+        return Refused(f"`model:` takes a model as `<provider>/<model>`; {_providers(knows_model)}.")
     if model is not None and not knows_model(model):
-        return Refused("`model:` names a provider that is not set up here.")
+        return Refused(f"`model:` names a provider that is not set up here; {_providers(knows_model)}.")
     if effort is not None and effort_of(effort.lower()) is None:
         return Refused("`effort:` takes low, medium or high.")
     return None
+
+
+def _providers(models: KnownModels) -> str:
+    return f"the providers are {', '.join(sorted(models.providers))}"
 
 
 def _wish(asked: dict[str, str]) -> Wish:

@@ -1,6 +1,6 @@
 """What the dispatcher needs from the rest of the house, wired by ``app.bootstrap``."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,7 +16,7 @@ from app.dispatch.journal import Journal
 from app.dispatch.keying import Keying
 from app.dispatch.provision import Provision
 from app.dispatch.records import Keeping
-from app.dispatch.resolve import Defaults
+from app.dispatch.resolve import Defaults, KnownModels
 from app.dispatch.work import Work
 from app.sessions.busy import BusyInput
 from app.sessions.cached_transcripts import Keep
@@ -108,7 +108,7 @@ class Ports:
     access: Access
     commands: Registry
     agents: Mapping[str, Agent]
-    knows_model: Callable[[str], bool]
+    knows_model: KnownModels
     """Whether the provider of ``<provider>/<model>`` is set up."""
     preferences: Preferences
     defaults: Defaults

@@ -62,6 +62,16 @@ class _Found(Generic[T]):
     layer: Layer
 
 
+@dataclass(frozen=True, slots=True)
+class KnownModels:
+    """Whether ``<provider>/<model>`` may be asked for: its provider is set up. Which it has, only the vendor knows."""
+
+    providers: frozenset[str]
+
+    def __call__(self, reference: str) -> bool:
+        return reference.partition("/")[0] in self.providers
+
+
 def any_model(_reference: str) -> bool:
     """For those who check a model when it is called."""
     return True

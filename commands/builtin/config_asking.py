@@ -4,7 +4,7 @@ import re
 
 from commands.errors import InvalidInputError
 from commands.ports import Choices
-from commands.preferences import CHOSEN, EFFORTS, Layer, Name
+from commands.preferences import EFFORTS, Layer, Name
 from commands.spec import Values
 
 MODEL_CHARS = 200
@@ -12,12 +12,7 @@ _MODEL = re.compile(r"[^\s/]+/\S+")
 
 
 def name_of(values: Values) -> Name:
-    """Raises ``InvalidInputError``; instructions have a command of their own to be set, and are cleared like others."""
-    word = str(values["name"]).lower()
-    names = CHOSEN if "value" in values else tuple(Name)
-    if word not in names:
-        raise InvalidInputError(f"<name> must be one of {', '.join(names)}")
-    return Name(word)
+    return Name(str(values["name"]).lower())
 
 
 def layer_of(values: Values) -> Layer:
@@ -50,7 +45,11 @@ def _agent(text: str, choices: Choices) -> str:
 
 def _model(text: str, choices: Choices) -> str:
     if len(text) > MODEL_CHARS or not _MODEL.fullmatch(text):
-        raise InvalidInputError("a model is written `<provider>/<model>`")
+        raise InvalidInputError(f"a model is written `<provider>/<model>`; the providers are {_listed(choices)}")
     if not choices.knows_model(text):
-        raise InvalidInputError("no provider of that name is set up; whoever runs me can add one")
+        raise InvalidInputError(f"no provider of that name is set up; there are {_listed(choices)}")
     return text
+
+
+def _listed(choices: Choices) -> str:
+    return ", ".join(choices.providers())

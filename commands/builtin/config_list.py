@@ -2,11 +2,11 @@
 
 from commands.builtin.config import WRITE, ConfigCommands, Configuring
 from commands.ports import Authority, Conversations
-from commands.preferences import Layer
+from commands.preferences import CHOSEN, Layer, Name
 from commands.spec import Argument, Command, Option
 
 READ = "config:read"
-_NAME = Argument("name", "agent, model or effort")
+_NAME = Argument("name", "what is set", choices=CHOSEN)
 _VERSION = Option("version", "only if it is still at this version, as `config show` told it", type="integer", least=0)
 
 
@@ -38,7 +38,7 @@ def config_commands(
             action=WRITE,
             effect="write",
             handler=house.clear,
-            arguments=(Argument("name", "agent, model, effort or instructions"),),
+            arguments=(Argument("name", "what is taken back", choices=tuple(Name)),),
             options=(_layer(Layer.USER, Layer.THREAD, Layer.CHANNEL), _VERSION),
         ),
         Command(

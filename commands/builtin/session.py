@@ -104,7 +104,7 @@ class SessionCommands:
         return Reply(data, text, receipt=f"compressed {done.messages}")
 
     async def queue(self, caller: Caller, values: Values) -> Reply:
-        self._require_turns(caller, "queue")
+        self._require_turns(caller, "queue <text>")
         self._require_thread(caller, "queue")
         text = str(values["text"]).strip()
         if not text:
@@ -159,10 +159,9 @@ class SessionCommands:
     def _require_turns(self, caller: Caller, word: str) -> None:
         """The answer to those whose surface shows no answer of mine."""
         if not caller.takes_turns and caller.surface is not Surface.SLASH:
-            raise InvalidInputError(
-                f"this leads to an answer of mine, which cannot be given here: say `!{word}` in a message, "
-                "by `switchboard ask`, `POST /ingress` or the tool `dispatch`"
-            )
+            messages = f"say `!{word}` in a message, by `switchboard ask`, `POST /ingress` or the tool `dispatch`"
+            way = f"type `switchboard ask '!{word}'`" if caller.surface is Surface.CLI else messages
+            raise InvalidInputError(f"this leads to an answer of mine, which cannot be given here: {way}")
 
 
 def _casualties(done: Restarted) -> str:

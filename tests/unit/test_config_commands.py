@@ -1,17 +1,23 @@
 """The config commands: who sets what for whom, what is checked, and what is shown."""
 
+import json
+
 import pytest
 
 from commands.builtin.config_list import config_commands
 from commands.preferences import Layer, Name, Setting, Slot, subjects_of
 from commands.registry import Registry
 from commands.result import Code
+from commands.schema import schema
 from commands.spec import Caller, Origin, Surface
 from commands.untrusted import untrusted
 from tests.command_house import ADMIN, ADMINS, CHANNEL, MEMBER, OTHER, HouseRules
 from tests.conversation_house import THREAD, TalkHouse, in_thread, on_slash
 
 MARKER = "hunter2sesame"
+OPTIONS = "[--layer user|thread|channel] [--version <n>]"
+SET = f"Usage: `config set agent|model|effort <value> {OPTIONS}`"
+CLEAR = f"Usage: `config clear agent|model|effort|instructions {OPTIONS}`"
 MINE = Slot(Layer.USER, MEMBER, Name.EFFORT)
 ADVICE = "Answer in French,\nit's <b>shorter</b>."
 
@@ -78,13 +84,14 @@ async def test_programs_get_every_setting_with_its_layer_and_version(house: Talk
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (f"config set {MARKER} x", "<name> must be one of agent, model, effort"),
-        ("config set instructions x", "<name> must be one of agent, model, effort"),
-        (f"config clear {MARKER}", "<name> must be one of agent, model, effort, instructions"),
+        (f"config set {MARKER} x", f"<name> must be one of agent, model, effort. {SET}"),
+        (f"config set {MARKER}", f"<name> must be one of agent, model, effort; <value> is missing. {SET}"),
+        ("config set instructions x", f"<name> must be one of agent, model, effort. {SET}"),
+        (f"config clear {MARKER}", f"<name> must be one of agent, model, effort, instructions. {CLEAR}"),
         (f"config set agent {MARKER}", "there is no such agent; there are coder, general"),
-        (f"config set model {MARKER}", "a model is written `<provider>/<model>`"),
-        (f"config set model test/{'x' * 200}", "a model is written `<provider>/<model>`"),
-        (f"config set model {MARKER}/x", "no provider of that name is set up; whoever runs me can add one"),
+        (f"config set model {MARKER}", "a model is written `<provider>/<model>`; the providers are test"),
+        (f"config set model test/{'x' * 200}", "a model is written `<provider>/<model>`; the providers are test"),
+        (f"config set model {MARKER}/x", "no provider of that name is set up; there are test"),
         (f"config set effort {MARKER}", "an effort is one of low, medium, high"),
         (f"config instructions {MARKER * 200}", "instructions may have at most 2,000 characters"),
     ],
@@ -96,6 +103,13 @@ async def test_only_what_there_is_can_be_set_and_no_refusal_repeats_it(
     assert (result.code, result.message) == (Code.INVALID_INPUT, message)
     assert MARKER not in result.text
     assert house.preferences.rows == {}
+
+
+async def test_a_name_is_one_of_what_there_is_in_any_case(house: TalkHouse) -> None:
+    assert (await house.say("config set Effort low")).is_ok
+    command = house.registry().get("config.set")
+    assert command is not None
+    assert '"enum": ["agent", "model", "effort"]' in json.dumps(schema(command)["properties"])
 
 
 async def test_what_holds_for_a_channel_is_set_by_admins(house: TalkHouse) -> None:

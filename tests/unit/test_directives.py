@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.dispatch.directives import Directed, Refused, directed, directives, written
-from app.dispatch.resolve import Wish
+from app.dispatch.resolve import KnownModels, Wish
 
 AGENTS = ("coder", "general")
 SECRET = "hunter2sesame"
@@ -17,7 +17,7 @@ gaps = st.sampled_from([" ", "\n", "  ", " \n\t"])
 
 
 def read(text: str) -> Directed | Refused:
-    return directives(text, AGENTS, lambda reference: reference.startswith("test/"))
+    return directives(text, AGENTS, KnownModels(frozenset({"test", "other"})))
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ def test_everything_else_is_the_message(text: str) -> None:
     [
         (f"agent:{SECRET} hi", "I have no such agent. `agent:` takes one of coder, general."),
         ("agent:Coder hi", "I have no such agent. `agent:` takes one of coder, general."),
-        (f"model:{SECRET} hi", "`model:` takes a model as `<provider>/<model>`."),
-        ("model:/x hi", "`model:` takes a model as `<provider>/<model>`."),
-        ("model:test/ hi", "`model:` takes a model as `<provider>/<model>`."),
-        (f"model:{SECRET}/x hi", "`model:` names a provider that is not set up here."),
+        (f"model:{SECRET} hi", "`model:` takes a model as `<provider>/<model>`; the providers are other, test."),
+        ("model:/x hi", "`model:` takes a model as `<provider>/<model>`; the providers are other, test."),
+        ("model:test/ hi", "`model:` takes a model as `<provider>/<model>`; the providers are other, test."),
+        (f"model:{SECRET}/x hi", "`model:` names a provider that is not set up here; the providers are other, test."),
         (f"effort:{SECRET}", "`effort:` takes low, medium or high."),
         ("effort:low effort:low x", "`effort:` stands there twice; once is enough."),
         ("effort:low\nagent:coder AGENT:general", "`agent:` stands there twice; once is enough."),

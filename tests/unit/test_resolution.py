@@ -12,6 +12,7 @@ from app.dispatch.instructions import HEAD, instructions_block
 from app.dispatch.resolve import (
     SAID_OR_SET,
     Defaults,
+    KnownModels,
     Sources,
     Wish,
     effort_of,
@@ -109,8 +110,9 @@ def test_the_layers_are_named_strongest_first() -> None:
 
 
 def test_choices_are_what_the_settings_have() -> None:
-    choices = ConfiguredChoices(KNOWN, DEFAULTS, lambda reference: reference == "a/b")
+    choices = ConfiguredChoices(KNOWN, DEFAULTS, KnownModels(frozenset({"a"})))
     assert choices.agents() == ["coder", "general", "plain"]
+    assert choices.providers() == ["a"]
     assert choices.knows_model("a/b")
     assert not choices.knows_model("b/a")
     assert choices.in_effect([kept(Layer.USER, Name.AGENT, "coder"), kept(Layer.USER, Name.MODEL, "b/a")]) == (

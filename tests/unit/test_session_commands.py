@@ -314,8 +314,9 @@ async def test_where_slack_has_no_thread_the_answer_says_where_to_write_what(hou
 async def test_programs_act_on_their_own_thread(house: TalkHouse, surface: Surface) -> None:
     caller = in_thread(f"{surface}:one", surface, f"{surface}:default:default", f"{surface}:default")
     assert (await house.give("session new Nightly", caller)).is_ok
-    for line, word in (("session retry", "retry"), ("session queue x", "queue")):
-        assert f"say `!{word}` in a message" in (await house.give(line, caller)).message
+    for line, shown in (("session retry", "!retry"), ("session queue x", "!queue <text>")):
+        way = f"`switchboard ask '{shown}'`" if surface is Surface.CLI else f"say `{shown}` in a message"
+        assert way in (await house.give(line, caller)).message
     with_turns = replace(caller, origin=replace(caller.origin, takes_turns=True))
     assert (await house.give("session retry", with_turns)).is_ok
     assert (await house.give("session queue x", with_turns)).is_ok
