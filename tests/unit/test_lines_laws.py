@@ -17,7 +17,7 @@ from app.channel import ThreadKey, UserId
 from app.sessions.busy import BusyInput, Refused, Steers
 from app.sessions.entry import SessionKey
 from app.sessions.lines import Lines
-from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, Ticket
+from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, Ticket, WithdrawnError
 
 PLACES, CAP = 2, 3
 KEYS = tuple(SessionKey(f"k{number}") for number in range(3))
@@ -75,6 +75,13 @@ class Boundary:
 
 
 @dataclass(frozen=True)
+class Withdraw:
+    """The author of a message that still can takes it back."""
+
+    which: int
+
+
+@dataclass(frozen=True)
 class Hold:
     pass
 
@@ -84,7 +91,7 @@ class Pause:
     steps: int
 
 
-Step = Arrive | Acknowledge | Finish | Cancel | Stop | Clear | Boundary | Hold | Pause
+Step = Arrive | Acknowledge | Finish | Cancel | Stop | Clear | Boundary | Withdraw | Hold | Pause
 
 threads, which, flags = st.sampled_from(THREADS), st.integers(0, 30), st.booleans()
 keys = st.sampled_from((KEYS[0], KEYS[0], *KEYS))
@@ -100,6 +107,7 @@ KINDS: dict[str, st.SearchStrategy[Step]] = {
     "cancel": st.builds(Cancel, which),
     "stop": st.builds(Stop, threads),
     "clear": st.builds(Clear, keys),
+    "withdraw": st.builds(Withdraw, which),
 }
 OFTEN = ("arrive", "arrive", "arrive", "arrive", "arrive", "pause", "pause", "finish", "boundary", "cancel")
 """A plain choice among the kinds would clear and stop so often that lines stay empty."""
@@ -143,6 +151,8 @@ class History:
             message.fates.append("cleared")
         except HeldError:
             message.fates.append("held")
+        except WithdrawnError:
+            message.fates.append("withdrawn")
         except OutOfLineError:
             message.fates.append("refused")
         except asyncio.CancelledError:
@@ -157,7 +167,7 @@ class History:
             assert not self.is_holding, "a turn began while the process ends"
             assert all(other.ticket.key != ticket.key for other in self.running), "two turns of one line"
             assert len(self.running) < PLACES, "more turns than places"
-            self.answered[ticket.key].extend([message.number, *(each.said for each in ticket.carries)])
+            self.answered[ticket.key].append(message.number)
             self.running.append(message)
             ticket.takes_steering = message.step.takes_steering
             ticket.is_interruptible = message.step.is_interruptible
@@ -168,7 +178,15 @@ class History:
                     raise
             finally:
                 self.running.remove(message)
+                self.settle(ticket)
             message.fates.append("ran")
+
+    def settle(self, turn: Ticket[int]) -> None:
+        """What the turn has taken along by now is beyond being taken back."""
+        for each in turn.carries:
+            if not each.is_final:
+                each.is_final = True
+                self.answered[turn.key].append(each.said)
 
     async def take(self, step: Step) -> None:
         match step:
@@ -190,7 +208,7 @@ class History:
         else:
             (message.gate if isinstance(step, Finish) else message.acknowledged).set()
 
-    def move_lines(self, step: Arrive | Stop | Clear | Boundary | Hold) -> None:
+    def move_lines(self, step: Arrive | Stop | Clear | Boundary | Withdraw | Hold) -> None:
         match step:
             case Arrive():
                 self.arrive(step)
@@ -201,6 +219,10 @@ class History:
             case Clear(key):
                 depth = self.lines.depth(key)
                 assert self.lines.clear(key) == depth
+            case Withdraw(number):
+                able = [ticket for key in KEYS for ticket in self.lines.revisable(key)]
+                if able:
+                    self.lines.withdraw(able[number % len(able)])
             case Hold():
                 self.is_holding = True
                 self.lines.hold()
@@ -218,8 +240,10 @@ class History:
         self.messages.append(message)
 
     def reach(self, step: Boundary) -> None:
-        self.answered[step.key].extend(each.said for each in self.lines.steered(step.key))
+        # What it takes at one boundary can be taken back until the next one.
         if (running := self.lines.turn_of(step.key)) is not None:
+            self.settle(running)
+            self.lines.steered(step.key)
             running.takes_steering, running.is_interruptible = step.takes_steering, step.is_interruptible
 
     async def pause(self, count: int) -> None:
@@ -269,7 +293,7 @@ class History:
             match message.fates:
                 case ["ran" | "carried"]:
                     assert seen[message.number] == 1
-                case ["cleared" | "held" | "refused"]:
+                case ["cleared" | "held" | "refused" | "withdrawn"]:
                     assert seen[message.number] == 0
                 case _:
                     assert is_cancelled
@@ -334,6 +358,11 @@ def test_a_history_in_which_everything_happens_accounts_for_every_message() -> N
         Pause(3),
         Boundary(KEYS[0], takes_steering=True, is_interruptible=False),
         arrive(steer),
+        arrive(steer),
+        Pause(3),
+        Boundary(KEYS[0], takes_steering=False, is_interruptible=False),
+        Withdraw(0),
+        Pause(3),
         Boundary(KEYS[0], takes_steering=False, is_interruptible=True),
         arrive(interrupt),
         arrive(interrupt),
@@ -343,11 +372,11 @@ def test_a_history_in_which_everything_happens_accounts_for_every_message() -> N
         arrive(queue),
         arrive(queue),
         Pause(3),
-        Cancel(4),
+        Cancel(5),
         Clear(KEYS[0]),
         Pause(3),
         arrive(queue),
         Pause(3),
     ]
     fates = asyncio.run(play(before, [arrive(queue), Pause(3)], with_hold=True))
-    assert fates == {"ran": 2, "carried": 2, "refused": 1, "cleared": 2, "left": 1, "held": 2}
+    assert fates == {"ran": 2, "carried": 2, "refused": 1, "cleared": 2, "left": 1, "held": 2, "withdrawn": 1}
