@@ -55,6 +55,7 @@ class Talk:
 
 
 async def test_a_preference_of_one_member_governs_their_next_thread_and_nobody_elses(playground: Playground) -> None:
+    """Criterion: Dispatcher end to end: user A's next request carries A's own fact, user B's does not (section 21)."""
     async with learning(settings_of(playground)) as application:
         talk = Talk(playground, application)
         await talk.says(f"{MENTION} I always prefer short answers in metric units")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from app.agents.definitions import GENERAL_PROMPT
 from app.agents.providers.base import Completed, ModelRequest, StopReason, TextDelta, Usage
 from app.bootstrap import build
 from app.clock import SystemClock
@@ -16,7 +17,7 @@ from memory.relevance import RelevanceRanker
 from memory.store import MemoryStore
 from memory.stores.inprocess import InProcessStore
 from memory.stores.sqlite import SqliteStore
-from tests.e2e.conftest import ALICE, BOB, GENERAL, MENTION, settings_of
+from tests.e2e.conftest import ALICE, BOB, DEPLOYS, GENERAL, MENTION, settings_of
 from tests.fakes import OneModel, ScriptedProvider
 
 ORG, ALICES, BOBS = "org:playground", f"user:slack:{ALICE}", f"user:slack:{BOB}"
@@ -26,14 +27,22 @@ async def teach(store: MemoryStore, key: str, text: str) -> None:
     await store.write(key, [MemoryCandidate("fact", text, "slack:C0EARLIER1:1700000000.000100")])
 
 
-async def asked(playground: Playground, settings: Settings, memory: MemoryStore | None, user: str, text: str) -> str:
+async def asked(
+    playground: Playground,
+    settings: Settings,
+    memory: MemoryStore | None,
+    user: str,
+    text: str,
+    *,
+    channel: str = GENERAL,
+) -> str:
     """The offline model's answer to one mention, from a bot that was started for it."""
     async with build(settings, memory=memory) as application, application.serving() as port:
         await application.connected()
         if settings.slack.mode == "http":
             await playground.delivery.use_http(f"http://127.0.0.1:{port}{EVENTS_PATH}")
-        root: Message = playground.people.say(user, GENERAL, f"{MENTION} {text}")
-        return await playground.answer(GENERAL, root.ts)
+        root: Message = playground.people.say(user, channel, f"{MENTION} {text}")
+        return await playground.answer(channel, root.ts)
 
 
 def with_memory(settings: Settings, **changes: object) -> Settings:
@@ -52,6 +61,15 @@ async def test_a_fact_of_the_organisation_is_quoted_in_another_thread_and_a_pers
     assert "5433" in said
     assert "7001" in said
     assert "7002" not in said
+
+
+async def test_what_a_channel_knows_is_told_there_and_nowhere_else(playground: Playground) -> None:
+    """Criterion: a same-channel request sees the channel fact; another channel's request does not (section 21)."""
+    store = InProcessStore(ranker=RelevanceRanker(), now=SystemClock().now)
+    await teach(store, f"channel:slack:{GENERAL}", "The staging database listens on port 5433.")
+    settings, question = settings_of(playground, "socket"), "which port has the staging database?"
+    assert "5433" in await asked(playground, settings, store, BOB, question)
+    assert "5433" not in await asked(playground, settings, store, BOB, question, channel=DEPLOYS)
 
 
 async def test_with_memory_off_nothing_of_a_store_is_read(playground: Playground, mode: str, tmp_path: Path) -> None:
@@ -82,6 +100,7 @@ async def test_what_was_learned_survives_a_restart_in_files(
 
 
 async def test_a_store_that_is_given_is_the_one_that_is_read(playground: Playground) -> None:
+    """Criterion: Enabled + seeded store prepends the advisory block while preserving the agent's own prompt."""
     seen: list[ModelRequest] = []
 
     class Watching(ScriptedProvider):
@@ -101,5 +120,6 @@ async def test_a_store_that_is_given_is_the_one_that_is_read(playground: Playgro
         root = playground.people.say(ALICE, GENERAL, f"{MENTION} when are deploys?")
         await playground.answer(GENERAL, root.ts)
     assert "- Deploys happen on Tuesdays. (source: slack:C0EARLIER1:1700000000.000100)" in seen[0].system[0]
+    assert seen[0].system[-1] == GENERAL_PROMPT
     (record,) = await store.list(ORG, 5)
     assert record.use_count == 1

@@ -118,7 +118,7 @@ async def test_a_forged_id_reaches_no_other_scope(house: House, record_id: str) 
 
 
 async def test_memory_that_is_off_says_so_and_asks_nobody() -> None:
-    """Criterion: memory off."""
+    """Criterion: memory off → says so (section 24, trap 42)."""
     rules = HouseRules()
     registry = Registry(memory_commands(None, "acme", rules), rules)
     for line in ("memory list", "memory list channel", f"memory forget mem:{OWN}:0", "memory forget x"):

@@ -60,7 +60,10 @@ async def fail() -> str | None:
 
 
 async def test_every_scope_of_the_request_is_read_and_no_other(ranker: Ranker, store: InProcessStore) -> None:
-    """Specification, sections 21 and 22. Trap 9."""
+    """Specification, sections 21 and 22. Trap 9.
+
+    Criterion: Read path merges org + repo + channel + user, names all four in the prefix, never another's scope.
+    """
     for key in (ORG, REPO, CHANNEL, USER, "user:slack:U2", "channel:slack:C2", "repo:acme/web"):
         await teach(store, key, f"deploys in {key}")
     recalled = await Recall(store, ranker, Budget()).recall("s", SCOPES, "deploys", answer("acme/api"))
@@ -82,7 +85,7 @@ async def test_equals_stand_in_the_order_org_channel_user_and_repo_last(ranker: 
 async def test_a_repository_that_is_not_found_is_no_scope_and_no_error(
     ranker: Ranker, store: InProcessStore, resolution: object
 ) -> None:
-    """Trap 44."""
+    """Trap 44. Criterion: resolved-to-nothing or rejected → no repo scope, read still succeeds."""
     await teach(store, ORG, "deploys on Friday")
     repo = fail() if resolution is fail else answer(None)
     recalled = await Recall(store, ranker, Budget()).recall("s", SCOPES, "deploys", repo)
@@ -99,12 +102,14 @@ async def test_a_repository_that_is_known_at_once_is_read_too(ranker: Ranker, st
 
 
 async def test_without_an_identity_only_the_organisation_is_read(ranker: Ranker, store: InProcessStore) -> None:
+    """Criterion: org-only prefix without identity (section 22)."""
     await teach(store, ORG, "deploys on Friday")
     recalled = await Recall(store, ranker, Budget()).recall("s", Scopes(ORG), "deploys")
     assert recalled.scope_keys == (ORG,)
 
 
 async def test_the_budget_is_one_for_all_scopes(ranker: Ranker, store: InProcessStore) -> None:
+    """Criterion: limit/budget apply to the merged pool (sections 6 and 22)."""
     for key in (ORG, CHANNEL, USER):
         await teach(store, key, *(f"deploys number {n} of {key}" for n in range(5)))
     recalled = await Recall(store, ranker, Budget(limit=4)).recall("s", SCOPES, "deploys")
@@ -131,6 +136,7 @@ async def test_a_block_is_made_again_from_the_ids_of_its_records(ranker: Ranker,
 
 
 async def test_nothing_that_matches_means_no_block(ranker: Ranker, store: InProcessStore) -> None:
+    """Section 7, trap 10."""
     await teach(store, ORG, "deploys on Friday")
     recalled = await Recall(store, ranker, Budget()).recall("s", SCOPES, "zebra")
     assert (recalled.records, recalled.block, recalled.is_degraded) == ((), None, False)
