@@ -17,7 +17,7 @@ from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.keying import Keying
 from app.dispatch.resolve import Defaults, KnownModels
 from app.dispatch.work import Work
-from app.sessions.busy import BusyInput
+from app.sessions.busy import Arrival, BusyInput
 from app.sessions.cache import ConversationCache
 from app.sessions.cached_transcripts import CachedTranscripts
 from app.sessions.compressor import Compressor, Policy
@@ -163,7 +163,8 @@ class LiveHouse:
     async def _own(self, accepted: Accepted, last_word: asyncio.Event | None) -> None:
         said = accepted.message
         work = Work(accepted, FakeChat())
-        ticket = self.lines.join(accepted.session_key, said.thread_key, said.user_id, work, BusyInput.QUEUE)
+        arrival = Arrival(said.user_id, said.thread_key, BusyInput.QUEUE)
+        ticket = self.lines.join(accepted.session_key, arrival, work)
         try:
             async with self.lines.turn(ticket):
                 entry = await self.journal.begin(accepted, self.keying.source(said))

@@ -25,9 +25,9 @@ from app.dispatch.surviving import surviving
 from app.dispatch.triage import Say, triage
 from app.dispatch.turn_line import tell
 from app.dispatch.turns import Turns
-from app.dispatch.work import FOLLOWING, Outcome, Work
+from app.dispatch.work import FOLLOWING, NO_WISH, Outcome, Work
 from app.errors import ChannelUnavailableError
-from app.sessions.busy import BusyInput, Refused
+from app.sessions.busy import Arrival, BusyInput, Refused
 from app.sessions.entry import SessionId
 from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket, WithdrawnError
 from commands.registry import Recognised
@@ -250,14 +250,14 @@ class Dispatcher:
             self.lines.leave(ticket)
 
     def _joined(self, work: Work, *, own_turn: bool = False) -> Ticket[Work]:
-        return self.lines.join(
-            work.accepted.session_key,
-            work.message.thread_key,
+        arrival = Arrival(
             work.message.user_id,
-            work,
+            work.message.thread_key,
             BusyInput.QUEUE if work.is_left_over else self._limits.busy_input,
-            own_turn=own_turn or work.is_own_turn,
+            is_own_turn=own_turn or work.is_own_turn,
+            has_wishes=work.wish != NO_WISH,
         )
+        return self.lines.join(work.accepted.session_key, arrival, work)
 
     async def _acknowledge(self, ticket: Ticket[Work], work: Work) -> None:
         note = wording.admitted(ticket.admission)

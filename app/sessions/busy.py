@@ -29,6 +29,8 @@ class Arrival:
     mode: BusyInput
     is_own_turn: bool = False
     """Asked for by ``/queue``: whatever the mode, it waits, and is answered by itself."""
+    has_wishes: bool = False
+    """It says itself how it is to be answered, so it goes into no answer to another message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +132,8 @@ def _among_others(arrival: Arrival, line: Standing) -> Admission:
     if arrival.is_own_turn or arrival.mode is BusyInput.QUEUE:
         return Waits(place)
     if arrival.mode is BusyInput.STEER:
-        return Steers() if _may_steer(arrival, line.running) else Waits(place)
-    if _is_burst(arrival, line.tail):
+        return Steers() if not arrival.has_wishes and _may_steer(arrival, line.running) else Waits(place)
+    if not arrival.has_wishes and _is_burst(arrival, line.tail):
         return Joins(line.turns)
     return Interrupts(place) if _may_interrupt(arrival, line.running) else Waits(place)
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
-from app.channel import ThreadKey, UserId
-from app.sessions.busy import QUEUE_CAP, Arrival, BusyInput, Held, Refused, Standing, admit
+from app.channel import ThreadKey
+from app.sessions.busy import QUEUE_CAP, Arrival, Held, Refused, Standing, admit
 from app.sessions.entry import SessionKey
 from app.sessions.line import Line
 from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, Ticket, WithdrawnError
@@ -97,18 +97,8 @@ class Lines(Generic[T]):
         up = None if line is None else line.up
         return up is not None and up.stage is not Stage.WAITING and up.task is not asyncio.current_task()
 
-    def join(
-        self,
-        key: SessionKey,
-        thread_key: ThreadKey,
-        sender: UserId,
-        said: T,
-        mode: BusyInput,
-        *,
-        own_turn: bool = False,
-    ) -> Ticket[T]:
+    def join(self, key: SessionKey, arrival: Arrival, said: T) -> Ticket[T]:
         """Put a message in line. ``admission`` says what became of it; refused and held ones are in no line."""
-        arrival = Arrival(sender, thread_key, mode, own_turn)
         admission = admit(arrival, self._standing(key), cap=self._cap, is_held=self._is_holding)
         ticket = Ticket(key, arrival, said, admission)
         match admission:

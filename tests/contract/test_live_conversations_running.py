@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from app.dispatch.conversation_stopping import CLEANUP_TIMED_OUT
 from app.dispatch.keying import Keying
 from app.dispatch.work import Work
-from app.sessions.busy import BusyInput
+from app.sessions.busy import Arrival, BusyInput
 from app.sessions.key import KeyRules
 from app.state.engine import Database
 from commands.conversations import Stopped
@@ -228,9 +228,8 @@ async def test_a_command_that_has_its_own_turn_in_the_line_is_no_obstacle_to_its
     command = heard("!undo", position="1.2")
     accepted = await house.journal.accept(command, entry.session_key, None)
     assert accepted is not None
-    ticket = house.lines.join(
-        entry.session_key, command.thread_key, command.user_id, Work(accepted, FakeChat()), BusyInput.QUEUE
-    )
+    arrival = Arrival(command.user_id, command.thread_key, BusyInput.QUEUE)
+    ticket = house.lines.join(entry.session_key, arrival, Work(accepted, FakeChat()))
     async with house.lines.turn(ticket):
         assert (await house.talk.undo(calling("1.2"), 1)).turns == 1
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.channel import IncomingFile
 from app.dispatch.work import Work
-from app.sessions.busy import BusyInput
+from app.sessions.busy import Arrival, BusyInput
 from app.sessions.ticket import Ticket
 from app.sessions.transcript import TranscriptMessage
 from app.state.engine import Database
@@ -85,7 +85,8 @@ async def test_a_turn_is_not_answered_once_more_before_what_stands_in_line(house
         accepted = await house.journal.accept(said, entry.session_key, None)
         assert accepted is not None
         work = Work(accepted, FakeChat())
-        tickets.append(house.lines.join(entry.session_key, said.thread_key, said.user_id, work, BusyInput.QUEUE))
+        arrival = Arrival(said.user_id, said.thread_key, BusyInput.QUEUE)
+        tickets.append(house.lines.join(entry.session_key, arrival, work))
     with pytest.raises(BusyError):
         await house.talk.retry(calling("1.3"))
     house.lines.leave(tickets[0])

@@ -129,6 +129,20 @@ async def test_messages_that_were_answered_together_are_tried_again_and_taken_ba
         assert [turn.text for turn in provider.requests[-1].messages] == ["alice: 1", "Let me think", "alice: 4"]
 
 
+async def test_whoever_says_how_to_be_answered_is_not_answered_along_with_another_message(
+    playground: Playground,
+) -> None:
+    busy = ModelBusyError("overloaded", retry_after_s=1.0)
+    provider = ScriptedProvider([busy], ["one"], ["two"])
+    async with talking(playground, provider, busy_input="steer") as bot:
+        root = bot.say(f"{MENTION} 1")
+        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        bot.say(f"{MENTION} effort:high 2", thread_ts=root.ts)
+        await bot.rest(lambda: len(bot.answers(root)) == 2)
+        assert whispers(bot) == [wording.waiting(1)]
+        assert [request.effort for request in provider.requests] == [None, None, "high"]
+
+
 async def test_a_message_steers_the_answer_that_has_not_begun_to_be_written(playground: Playground) -> None:
     busy = ModelBusyError("overloaded", retry_after_s=1.0)
     provider = ScriptedProvider([busy], ["in French: oui "])

@@ -32,8 +32,8 @@ STEERABLE = Standing(Running(ALICE, HERE, takes_steering=True))
 FOLLOWED = Standing(Running(ALICE, HERE, is_interruptible=False), turns=1, messages=1, tail=Tail(ALICE, HERE))
 
 
-def by_alice(mode: BusyInput, *, own_turn: bool = False) -> Arrival:
-    return Arrival(ALICE, HERE, mode, own_turn)
+def by_alice(mode: BusyInput, *, own_turn: bool = False, has_wishes: bool = False) -> Arrival:
+    return Arrival(ALICE, HERE, mode, own_turn, has_wishes)
 
 
 @pytest.mark.parametrize("mode", BusyInput)
@@ -80,6 +80,13 @@ def test_only_the_same_persons_last_message_to_the_same_place_is_joined(tail: Ta
     assert admit(by_alice(BusyInput.INTERRUPT), replace(FOLLOWED, tail=tail)) == Waits(2)
 
 
+def test_what_says_how_it_is_to_be_answered_goes_into_no_other_answer() -> None:
+    """A person who chose a model is not answered by another one."""
+    assert admit(by_alice(BusyInput.STEER, has_wishes=True), STEERABLE) == Waits(1)
+    assert admit(by_alice(BusyInput.INTERRUPT, has_wishes=True), FOLLOWED) == Waits(2)
+    assert admit(by_alice(BusyInput.INTERRUPT, has_wishes=True), replace(BUSY, tail=Tail(ALICE, HERE))) == Interrupts(1)
+
+
 def test_only_interrupting_collapses_bursts() -> None:
     assert admit(by_alice(BusyInput.QUEUE), FOLLOWED) == Waits(2)
     assert admit(by_alice(BusyInput.STEER), FOLLOWED) == Waits(2)
@@ -117,7 +124,7 @@ def test_a_persons_message_to_another_place_steers_nothing_because_its_answer_wo
 
 
 @given(
-    arrival=st.builds(Arrival, PEOPLE, PLACES, st.sampled_from(BusyInput), st.booleans()),
+    arrival=st.builds(Arrival, PEOPLE, PLACES, st.sampled_from(BusyInput), st.booleans(), st.booleans()),
     line=st.builds(
         Standing,
         st.none() | RUNNING,

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from app.channel import ThreadKey, UserId
-from app.sessions.busy import BusyInput
+from app.sessions.busy import Arrival, BusyInput
 from app.sessions.entry import SessionKey
 from app.sessions.lines import Lines
 from app.sessions.ticket import Ticket
@@ -15,7 +15,7 @@ THREAD, ALICE = ThreadKey("slack:C1:1.0"), UserId("slack:U1")
 
 
 def join(lines: Lines[str], text: str, mode: BusyInput = BusyInput.QUEUE, key: SessionKey = KEY) -> Ticket[str]:
-    return lines.join(key, THREAD, ALICE, text, mode)
+    return lines.join(key, Arrival(ALICE, THREAD, mode), text)
 
 
 def texts(tickets: Sequence[Ticket[str]]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from app.channel import ThreadKey, UserId
-from app.sessions.busy import BusyInput, Held, Interrupts, Joins, Refused, Runs, Steers, Waits
+from app.sessions.busy import Arrival, BusyInput, Held, Interrupts, Joins, Refused, Runs, Steers, Waits
 from app.sessions.entry import SessionKey
 from app.sessions.lines import Lines
 from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Ticket, WithdrawnError
@@ -48,7 +48,7 @@ class House:
         own_turn: bool = False,
     ) -> Ticket[str]:
         thread = THREAD if key == KEY else OTHER_THREAD
-        ticket = self.lines.join(key, thread, sender, text, mode, own_turn=own_turn)
+        ticket = self.lines.join(key, Arrival(sender, thread, mode, own_turn), text)
         self.gates[text] = asyncio.Event()
         self.tasks[text] = self.group.create_task(self._own(ticket))
         return ticket
@@ -185,7 +185,7 @@ async def test_steering_that_no_boundary_took_is_what_runs_next() -> None:
 async def test_nobody_steers_a_line_in_which_nothing_runs() -> None:
     async with house() as home:
         assert steered(home.lines) == ()
-        ticket = home.lines.join(KEY, THREAD, ALICE, "a", BusyInput.STEER)
+        ticket = home.lines.join(KEY, Arrival(ALICE, THREAD, BusyInput.STEER), "a")
         assert steered(home.lines) == ()
         assert home.lines.turn_of(KEY) is None
         home.lines.leave(ticket)
@@ -217,9 +217,9 @@ async def test_after_a_stop_the_next_in_line_runs() -> None:
 
 async def test_a_turn_never_stops_itself() -> None:
     lines = Lines[str](concurrent_turns=1)
-    async with lines.turn(lines.join(KEY, THREAD, ALICE, "a", BusyInput.QUEUE)):
+    async with lines.turn(lines.join(KEY, Arrival(ALICE, THREAD, BusyInput.QUEUE), "a")):
         assert not lines.stop_line(KEY)
-        assert lines.join(KEY, THREAD, ALICE, "b", BusyInput.INTERRUPT).admission == Waits(1)
+        assert lines.join(KEY, Arrival(ALICE, THREAD, BusyInput.INTERRUPT), "b").admission == Waits(1)
 
 
 async def test_the_end_of_the_process_is_never_taken_for_a_stop() -> None:
@@ -302,7 +302,7 @@ async def test_steering_that_a_draining_turn_leaves_behind_is_held() -> None:
 async def test_what_is_held_counts_against_the_cap() -> None:
     lines = Lines[str](concurrent_turns=1, cap=2)
     lines.hold()
-    admissions = [lines.join(KEY, THREAD, ALICE, "x", BusyInput.QUEUE).admission for _ in range(3)]
+    admissions = [lines.join(KEY, Arrival(ALICE, THREAD, BusyInput.QUEUE), "x").admission for _ in range(3)]
     assert admissions == [Held(), Held(), Refused(2)]
 
 
@@ -393,7 +393,8 @@ async def test_what_a_turn_has_taken_along_can_be_taken_back_until_its_words_are
 async def test_a_message_that_is_taken_back_when_it_is_next_leaves_its_place_to_others() -> None:
     lines = Lines[str](concurrent_turns=1)
     running, up, last = (
-        lines.join(SessionKey(name), THREAD, ALICE, name, BusyInput.QUEUE) for name in ("running", "up", "last")
+        lines.join(SessionKey(name), Arrival(ALICE, THREAD, BusyInput.QUEUE), name)
+        for name in ("running", "up", "last")
     )
     async with asyncio.timeout(2), asyncio.TaskGroup() as group, lines.turn(running):
         waiting = [group.create_task(_fate(lines, ticket)) for ticket in (up, last)]
@@ -412,7 +413,7 @@ async def _fate(lines: Lines[str], ticket: Ticket[str]) -> str:
 
 async def test_a_message_whose_owner_gives_up_before_waiting_leaves_no_trace() -> None:
     lines = Lines[str](concurrent_turns=1)
-    ticket = lines.join(KEY, THREAD, ALICE, "a", BusyInput.QUEUE)
+    ticket = lines.join(KEY, Arrival(ALICE, THREAD, BusyInput.QUEUE), "a")
     lines.leave(ticket)
     lines.leave(ticket)
     assert len(lines) == 0
@@ -420,8 +421,11 @@ async def test_a_message_whose_owner_gives_up_before_waiting_leaves_no_trace() -
 
 async def test_an_owner_that_is_slow_to_wait_keeps_its_order_and_takes_no_place() -> None:
     lines = Lines[str](concurrent_turns=1)
-    slow = lines.join(KEY, THREAD, ALICE, "slow", BusyInput.QUEUE)
-    async with asyncio.timeout(2), lines.turn(lines.join(OTHER, OTHER_THREAD, ALICE, "quick", BusyInput.QUEUE)):
+    slow = lines.join(KEY, Arrival(ALICE, THREAD, BusyInput.QUEUE), "slow")
+    async with (
+        asyncio.timeout(2),
+        lines.turn(lines.join(OTHER, Arrival(ALICE, OTHER_THREAD, BusyInput.QUEUE), "quick")),
+    ):
         assert lines.running == 1
     async with asyncio.timeout(2), lines.turn(slow):
         assert lines.turn_of(KEY) is slow
@@ -429,8 +433,8 @@ async def test_an_owner_that_is_slow_to_wait_keeps_its_order_and_takes_no_place(
 
 async def test_a_carried_message_has_no_turn_of_its_own() -> None:
     lines = Lines[str](concurrent_turns=1)
-    lines.join(KEY, THREAD, ALICE, "a", BusyInput.INTERRUPT)
-    joined = lines.join(KEY, THREAD, ALICE, "b", BusyInput.INTERRUPT)
+    lines.join(KEY, Arrival(ALICE, THREAD, BusyInput.INTERRUPT), "a")
+    joined = lines.join(KEY, Arrival(ALICE, THREAD, BusyInput.INTERRUPT), "b")
     with pytest.raises(OutOfLineError):
         async with lines.turn(joined):
             pytest.fail("it began")

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.channel import ThreadKey, UserId
-from app.sessions.busy import BusyInput, Refused, Steers
+from app.sessions.busy import Arrival, BusyInput, Refused, Steers
 from app.sessions.entry import SessionKey
 from app.sessions.lines import Lines
 from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, Ticket, WithdrawnError
@@ -38,6 +38,7 @@ class Arrive:
     """Its owner does something else (an acknowledgement, say) before it waits."""
     takes_steering: bool = False
     is_interruptible: bool = True
+    has_wishes: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,16 @@ keys = st.sampled_from((KEYS[0], KEYS[0], *KEYS))
 seldom = st.sampled_from((False, False, False, True))
 KINDS: dict[str, st.SearchStrategy[Step]] = {
     "arrive": st.builds(
-        Arrive, keys, threads, st.sampled_from(SENDERS), st.sampled_from(BusyInput), seldom, seldom, flags, flags
+        Arrive,
+        keys,
+        threads,
+        st.sampled_from(SENDERS),
+        st.sampled_from(BusyInput),
+        seldom,
+        seldom,
+        flags,
+        flags,
+        seldom,
     ),
     "pause": st.builds(Pause, st.integers(1, 4)),
     "finish": st.builds(Finish, which),
@@ -229,7 +239,8 @@ class History:
 
     def arrive(self, step: Arrive) -> None:
         number, behind = len(self.messages), self.lines.depth(step.key)
-        ticket = self.lines.join(step.key, step.thread_key, step.sender, number, step.mode, own_turn=step.own_turn)
+        arrival = Arrival(step.sender, step.thread_key, step.mode, step.own_turn, step.has_wishes)
+        ticket = self.lines.join(step.key, arrival, number)
         assert not isinstance(ticket.admission, Refused) or behind >= CAP or self.is_holding
         message = Message(number, ticket, step, NOTHING if ticket.carrier is None else ticket.carrier.said)
         if not step.is_slow:
