@@ -176,7 +176,7 @@ def play(
 @application.command()
 def ask(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(help="What to say to the bot.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to say to the bot.")],
     thread: Annotated[str | None, typer.Option(metavar="KEY", help="The conversation it belongs to.")] = None,
     config: ConfigOption = None,
 ) -> None:

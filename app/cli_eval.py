@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 _UNANSWERED = 1
 
-ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="PATH", help="The settings file.")]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="PATH", help="The settings file; else switchboard.yaml if there is one."),
+]
 ModelOption = Annotated[str, typer.Option("--model", metavar="PROVIDER/MODEL", help="Which model extracts.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON in place of a table.")]
 
@@ -40,9 +43,9 @@ def eval_commands(settings_of: SettingsOf) -> typer.Typer:
     def reflection(
         context: typer.Context, model: ModelOption, config: ConfigOption = None, *, as_json: JsonOption = False
     ) -> None:
-        """Have a model learn from scripted conversations, and compare what it kept with what it should have.
+        """Have a model learn from scripted conversations, and judge it.
 
-        One call for each conversation, which costs what the model costs. Nothing is written to the bot's memory.
+        What it kept is compared with what it should have. One call for each conversation, which costs what the model costs. Nothing is written to the bot's memory.
         The exit status is 1 if there was no usable answer about a conversation.
         """
         # Neither an organisation nor tokens are needed for it.

@@ -32,7 +32,10 @@ OwnOption = Annotated[
 FolderOption = Annotated[
     Path | None, typer.Option("--to", metavar="DIR", help="Where the folder is made; else <data_dir>/backups.")
 ]
-ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="PATH", help="The settings file.")]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="PATH", help="The settings file; else switchboard.yaml if there is one."),
+]
 
 
 class SettingsOf(Protocol):
@@ -54,7 +57,7 @@ def help_beside(words: Sequence[str]) -> str:
 def memory_commands(settings_of: SettingsOf) -> typer.Typer:
     group = typer.Typer(
         name="memory",
-        help="Copy or back up what the bot remembers.",
+        help="List, forget, copy and back up what the bot remembers.",
         rich_markup_mode=None,
     )
 
@@ -80,8 +83,8 @@ def memory_commands(settings_of: SettingsOf) -> typer.Typer:
         """Copy everything into a new folder memory-<time>, while the bot and the service go on working.
 
         The folder has its name only when all is in it and checked. Uses of the last half second may be missing. To
-        restore it, stop the bot and put the folder in the place of <data_dir>/memory, or: memory copy --from
-        FOLDER --to ADDRESS. Old backups are kept until you remove them.
+        restore it, stop the bot and put the folder in the place of <data_dir>/memory, or: switchboard memory copy
+        --from FOLDER --to ADDRESS. Old backups are kept until you remove them.
 
         The exit status is 1 if something could not be copied: the folder's name ends in .incomplete then.
         """

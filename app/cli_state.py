@@ -21,7 +21,10 @@ _DAMAGED, _REFUSED = 1, 2
 Where = Annotated[
     str | None, typer.Argument(metavar="PATH", help="The database's file or URL; else what the settings name.")
 ]
-ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="PATH", help="The settings file.")]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="PATH", help="The settings file; else switchboard.yaml if there is one."),
+]
 
 
 class SettingsOf(Protocol):
@@ -53,9 +56,9 @@ def state_commands(settings_of: SettingsOf) -> typer.Typer:
 
     @group.command()
     def repair(context: typer.Context, path: Where = None, config: ConfigOption = None) -> None:
-        """Back it up and mend it, the least destructive way first; the bot must not be running.
+        """Back it up and mend it, the least destructive way first.
 
-        The exit status is 1 if that did not help, 2 if nothing was tried.
+        The bot must not be running. The exit status is 1 if that did not help, 2 if nothing was tried.
         """
         with _refusing(url_of(context, path, config)) as url:
             raise typer.Exit(_repair(url))

@@ -2,6 +2,7 @@
 
 import re
 
+from commands.coercion import there_are
 from commands.errors import InvalidInputError
 from commands.ports import Choices
 from commands.preferences import EFFORTS, Layer, Name
@@ -39,17 +40,15 @@ def value_of(name: Name, text: str, choices: Choices) -> str:
 def _agent(text: str, choices: Choices) -> str:
     known = choices.agents()
     if text not in known:
-        raise InvalidInputError(f"there is no such agent; there are {', '.join(sorted(known))}")
+        raise InvalidInputError(f"there is no such agent; {there_are(sorted(known))}")
     return text
 
 
 def _model(text: str, choices: Choices) -> str:
     if len(text) > MODEL_CHARS or not _MODEL.fullmatch(text):
-        raise InvalidInputError(f"a model is written `<provider>/<model>`; the providers are {_listed(choices)}")
+        raise InvalidInputError(
+            f"a model is written `<provider>/<model>`; the providers are {', '.join(choices.providers())}"
+        )
     if not choices.knows_model(text):
-        raise InvalidInputError(f"no provider of that name is set up; there are {_listed(choices)}")
+        raise InvalidInputError(f"no provider of that name is set up; {there_are(choices.providers())}")
     return text
-
-
-def _listed(choices: Choices) -> str:
-    return ", ".join(choices.providers())

@@ -74,7 +74,8 @@ class SessionCommands:
         if not sessions:
             return Reply({"sessions": []}, "No sessions have these words." if query else "There are no sessions yet.")
         full = f" The latest {LISTED} are shown; words narrow it." if len(sessions) >= LISTED else ""
-        return sessions_reply(sessions, caller, f"`!resume` in the thread goes back to an earlier one.{full}")
+        where = "" if caller.surface is Surface.CLI else " in the thread"
+        return sessions_reply(sessions, caller, f"`!resume`{where} goes back to an earlier one.{full}")
 
     async def retry(self, caller: Caller, values: Values) -> Reply:  # noqa: ARG002 - it takes none
         self._require_turns(caller, "retry")

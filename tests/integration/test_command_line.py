@@ -86,7 +86,7 @@ finally:
         (["play", "--port", "70000"], "Invalid value for '--port'"),
         (["manifest", "--http"], "Option '--http' requires an argument"),
         (["doctor", "extra"], "unexpected extra argument"),
-        (["ask"], "Missing argument 'text' (switchboard ask --help shows what there is)"),
+        (["ask"], "Missing argument 'TEXT' (switchboard ask --help shows what there is)"),
         (["state"], "Missing command (switchboard state --help shows what there is)"),
         (["state", "chek"], "(switchboard state --help shows what there is)"),
         (["xoxb-1-SECRET"], "No such command 'xoxb-***'"),
@@ -97,6 +97,13 @@ async def test_a_mistyped_line_is_answered_with_one_line(tmp_path: Path, argumen
     assert (done.status, done.out, len(done.complaints)) == (2, "", 1)
     assert done.err.startswith("switchboard: ")
     assert complaint in done.err
+
+
+@pytest.mark.parametrize("words", [[], ["state"], ["eval"]])
+async def test_a_list_of_commands_cuts_no_sentence_short(tmp_path: Path, words: list[str]) -> None:
+    listed = (await switchboard(tmp_path, *words, "--help")).out.partition("Commands:")[2]
+    assert listed
+    assert "..." not in listed
 
 
 async def test_every_fault_of_the_settings_is_a_line_of_its_own(tmp_path: Path) -> None:

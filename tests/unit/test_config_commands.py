@@ -91,7 +91,7 @@ async def test_programs_get_every_setting_with_its_layer_and_version(house: Talk
         (f"config set agent {MARKER}", "there is no such agent; there are coder, general"),
         (f"config set model {MARKER}", "a model is written `<provider>/<model>`; the providers are test"),
         (f"config set model test/{'x' * 200}", "a model is written `<provider>/<model>`; the providers are test"),
-        (f"config set model {MARKER}/x", "no provider of that name is set up; there are test"),
+        (f"config set model {MARKER}/x", "no provider of that name is set up; there is test"),
         (f"config set effort {MARKER}", "an effort is one of low, medium, high"),
         (f"config instructions {MARKER * 200}", "instructions may have at most 2,000 characters"),
     ],

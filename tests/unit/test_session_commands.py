@@ -324,6 +324,12 @@ async def test_programs_act_on_their_own_thread(house: TalkHouse, surface: Surfa
     assert "none belongs to this call" in (await house.give("session new", nowhere)).message
 
 
+async def test_a_shell_is_in_no_thread(house: TalkHouse) -> None:
+    assert (await house.say("session list")).text.endswith("`!resume` in the thread goes back to an earlier one.")
+    listed = await house.give("session list", in_thread(MEMBER, Surface.CLI))
+    assert listed.text.endswith("`!resume` goes back to an earlier one.")
+
+
 async def test_words_of_people_are_marked_for_programs(house: TalkHouse) -> None:
     caller = in_thread(MEMBER, Surface.MCP)
     result = await house.give("session list", caller)
