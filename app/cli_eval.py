@@ -45,8 +45,9 @@ def eval_commands(settings_of: SettingsOf) -> typer.Typer:
     ) -> None:
         """Have a model learn from scripted conversations, and judge it.
 
-        What it kept is compared with what it should have. One call for each conversation, which costs what the model costs. Nothing is written to the bot's memory.
-        The exit status is 1 if there was no usable answer about a conversation.
+        What it kept is compared with what it should have. One call for each conversation, which costs what the model
+        costs. Nothing is written to the bot's memory. The exit status is 1 if there was no usable answer about a
+        conversation.
         """
         # Neither an organisation nor tokens are needed for it.
         settings = settings_of(config or context.obj, playground=True, slack=False, stream=sys.stderr)
