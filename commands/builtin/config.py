@@ -4,12 +4,13 @@ A person's own settings are theirs alone. A conversation's are for its people, a
 chooses among what there is and gives advice; it opens nothing: whether somebody may use an agent is asked at each turn.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from commands.builtin.config_asking import layer_of, name_of, value_of, version_of
 from commands.builtin.config_showing import instructions_text, shown
 from commands.builtin.people import require_channel, require_people
-from commands.errors import InvalidInputError, NotFoundError, UnauthorizedError, UnavailableError
+from commands.errors import ConflictError, InvalidInputError, NotFoundError, UnauthorizedError, UnavailableError
 from commands.ports import Authority, Choices, Conversations, Preferences
 from commands.preferences import INSTRUCTIONS_CHARS, Layer, Name, Setting, Slot, subjects_of
 from commands.quoting import quotable, visible
@@ -28,6 +29,10 @@ _IS = dict.fromkeys(Name, "is") | {Name.INSTRUCTIONS: "are"}
 _CHANNEL_IS_ADMINS = "what holds for a channel is set by admins; your own you can always set (leave out `--layer`)."
 _THREAD_IS_ITS_PEOPLES = "here, only admins set what holds for a conversation; your own you can always set."
 _NOT_YOURS = "you may not change settings."
+
+
+Put = Callable[[int], Awaitable[Setting]]
+"""Writes what stands in a slot, if that is at the version. Raises ``ConflictError``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +61,14 @@ class ConfigCommands:
         name = name_of(values)
         slot = await self._writable(caller, layer_of(values), name)
         value = value_of(name, str(values["value"]), config.choices)
-        setting = await config.preferences.set(
-            slot, value, expected_version=await self._version(config, slot, values), by=caller.id
-        )
+        setting = await _put(config, slot, values, _setting(config, slot, value, caller))
         text = f"⚙️ {name} is `{quotable(value)}` for {_WHOSE[slot.layer]} now."
         return Reply(_data(setting), text, receipt=f"set {name} of {slot.layer}")
 
     async def clear(self, caller: Caller, values: Values) -> Reply:
         config = self._open()
         slot = await self._writable(caller, layer_of(values), name_of(values))
-        return await self._cleared(config, slot, caller, await self._version(config, slot, values))
+        return await self._cleared(config, slot, caller, values)
 
     async def instructions(self, caller: Caller, values: Values) -> Reply:
         """Without a text: what there is. An empty text clears."""
@@ -78,24 +81,18 @@ class ConfigCommands:
         if len(advice) > INSTRUCTIONS_CHARS:
             raise InvalidInputError(f"instructions may have at most {INSTRUCTIONS_CHARS:,} characters")
         slot = await self._writable(caller, layer, Name.INSTRUCTIONS)
-        version = await self._version(config, slot, values)
         if not advice:
-            return await self._cleared(config, slot, caller, version)
-        setting = await config.preferences.set(slot, advice, expected_version=version, by=caller.id)
+            return await self._cleared(config, slot, caller, values)
+        setting = await _put(config, slot, values, _setting(config, slot, advice, caller))
         text = f"⚙️ From now on I am given these {len(advice):,} characters as advice for {_WHOSE[layer]}."
         return Reply(_data(setting), text, receipt=f"set instructions of {layer}")
 
-    async def _cleared(self, config: Configuring, slot: Slot, caller: Caller, version: int) -> Reply:
+    async def _cleared(self, config: Configuring, slot: Slot, caller: Caller, values: Values) -> Reply:
         if (await _kept(config, slot)).value is None:
             raise NotFoundError(f"no {slot.name} {_IS[slot.name]} set for {_WHOSE[slot.layer]}")
-        setting = await config.preferences.clear(slot, expected_version=version, by=caller.id)
+        setting = await _put(config, slot, values, _clearing(config, slot, caller))
         text = f"🧹 No {slot.name} {_IS[slot.name]} set for {_WHOSE[slot.layer]} any more."
         return Reply(_data(setting), text, receipt=f"cleared {slot.name} of {slot.layer}")
-
-    async def _version(self, config: Configuring, slot: Slot, values: Values) -> int:
-        """The one the caller has seen, or the one that stands there now."""
-        asked = version_of(values)
-        return (await _kept(config, slot)).version if asked is None else asked
 
     async def _writable(self, caller: Caller, layer: Layer, name: Name) -> Slot:
         """Raises ``CommandError``."""
@@ -131,6 +128,25 @@ def _slot(caller: Caller, layer: Layer, name: Name) -> Slot:
     if subject is None:
         raise InvalidInputError(_NOWHERE[layer])
     return Slot(layer, subject, name)
+
+
+def _setting(config: Configuring, slot: Slot, value: str, caller: Caller) -> Put:
+    return lambda version: config.preferences.set(slot, value, expected_version=version, by=caller.id)
+
+
+def _clearing(config: Configuring, slot: Slot, caller: Caller) -> Put:
+    return lambda version: config.preferences.clear(slot, expected_version=version, by=caller.id)
+
+
+async def _put(config: Configuring, slot: Slot, values: Values, put: Put) -> Setting:
+    """At the version the caller has seen; without one at that which stands there, looked up again once."""
+    asked = version_of(values)
+    if asked is not None:
+        return await put(asked)
+    try:
+        return await put((await _kept(config, slot)).version)
+    except ConflictError:
+        return await put((await _kept(config, slot)).version)
 
 
 async def _kept(config: Configuring, slot: Slot) -> Setting:

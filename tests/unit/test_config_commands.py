@@ -1,18 +1,20 @@
 """The config commands: who sets what for whom, what is checked, and what is shown."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from commands.builtin.config_list import config_commands
-from commands.preferences import Layer, Name, Setting, Slot, subjects_of
+from commands.preferences import Layer, Name, Setting, Slot, Subjects, subjects_of
 from commands.registry import Registry
 from commands.result import Code
 from commands.schema import schema
 from commands.spec import Caller, Origin, Surface
 from commands.untrusted import untrusted
 from tests.command_house import ADMIN, ADMINS, CHANNEL, MEMBER, OTHER, HouseRules
-from tests.conversation_house import THREAD, TalkHouse, in_thread, on_slash
+from tests.conversation_house import THREAD, InProcessPreferences, TalkHouse, in_thread, on_slash
 
 MARKER = "hunter2sesame"
 OPTIONS = "[--layer user|thread|channel] [--version <n>]"
@@ -194,6 +196,35 @@ async def test_what_changed_meanwhile_is_not_overwritten(house: TalkHouse, line:
     assert (behind.code, behind.reply) == (Code.CONFLICT, None)
     assert {row.version for row in house.preferences.rows.values()} == {1}
     assert (await house.say(f"config {command} --version 1 {tail}")).is_ok
+
+
+class Contested(InProcessPreferences):
+    """Somebody else changes what was looked at, so many times, before it is changed."""
+
+    times = 1
+
+    async def get(self, subjects: Subjects) -> Sequence[Setting]:
+        seen = await super().get(subjects)
+        for row in seen if self.times else ():
+            self.rows[row.slot] = replace(row, value="low", version=row.version + 1)
+        self.times = max(0, self.times - 1)
+        return seen
+
+
+@pytest.mark.parametrize("line", ["config set effort high", "config instructions Be brief.", "config clear effort"])
+async def test_without_a_version_whoever_speaks_last_counts(line: str) -> None:
+    advice = Slot(Layer.USER, MEMBER, Name.INSTRUCTIONS)
+    rows = {MINE: Setting(MINE, "medium", 4), advice: Setting(advice, "Be long.", 4)}
+    changed = advice if "instructions" in line else MINE
+    house = TalkHouse(preferences=Contested(rows))
+    assert (await house.say(line)).is_ok
+    assert house.preferences.rows[changed].version == 6
+
+
+async def test_what_changes_all_the_time_is_told_of() -> None:
+    contested = Contested({MINE: Setting(MINE, "medium", 4)})
+    contested.times = 2
+    assert (await TalkHouse(preferences=contested).say("config set effort high")).code is Code.CONFLICT
 
 
 async def test_instructions_are_kept_as_they_were_written(house: TalkHouse) -> None:
