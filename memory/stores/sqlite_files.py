@@ -186,10 +186,16 @@ class ScopeFile:
         self.snapshot = None
 
     def _is_begun(self) -> bool:
-        """Whether there is more than an empty file, which somebody may just be making."""
-        with suppress(FileNotFoundError):
+        """Whether there is more than an empty file, which somebody may just be making.
+
+        Raises ``FileNotFoundError`` for a link to what is not there: nobody can tell what that holds.
+        """
+        try:
             return self.path.stat().st_size > 0
-        return False
+        except FileNotFoundError:
+            if self.path.is_symlink():
+                raise
+            return False
 
     def _opened(self, lane: Lane, opener: Callable[..., sqlite3.Connection]) -> sqlite3.Connection:
         with ExitStack() as unless_it_works:

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -117,6 +117,34 @@ def content_of(path: Path) -> bytes:
 
 def restore(path: Path, content: bytes) -> None:
     path.write_bytes(content)
+
+
+def astray(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.parent / "unmounted" / path.name)
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("harm", [astray, a_folder])
+async def test_what_is_no_file_is_not_taken_for_an_empty_scope(
+    store: SqliteStore, shelf: Shelf, harm: Callable[[Path], None]
+) -> None:
+    """Found nothing and could not look are different answers."""
+    await store.aclose()
+    harm(path_of(shelf.directory, ORG))
+    async with shelf.open() as again:
+        with structlog.testing.capture_logs() as lines:
+            for _ in range(2):
+                assert await again.retrieve(ORG, Query("deploys", 8)) == Retrieved(is_degraded=True)
+        assert [line["event"] for line in lines] == [MEMORY_DEGRADED]
+        for call in (lambda: again.list(ORG, 8), lambda: again.write(ORG, [fact("new")]), lambda: again.erase(ORG)):
+            with pytest.raises(StoreUnavailableError, match="cannot be used"):
+                await call()
+        assert texts(await found(again, USER, "deploys")) == ["deploys are mine"]
 
 
 async def test_an_empty_file_is_an_empty_scope(store: SqliteStore, shelf: Shelf) -> None:
