@@ -88,12 +88,12 @@ def _others(count: int) -> str:
 
 
 def not_understood(reason: str) -> str:
-    return f":warning: {reason}"
+    return f"⚠️ {reason}"
 
 
 def line_full(count: int) -> str:
     waiting = "1 message waits" if count == 1 else f"{count} messages wait"
-    return f":warning: {waiting} in this conversation, so I did not take this one. Send it again later."
+    return f"⚠️ {waiting} in this conversation, so I did not take this one. Send it again later."
 
 
 def recovered(text: str) -> str:
@@ -113,7 +113,7 @@ _GIVEN_UP = {
 
 
 def gave_up(reason: GivenUp) -> str:
-    return f":warning: {_GIVEN_UP[reason]}"
+    return f"⚠️ {_GIVEN_UP[reason]}"
 
 
 def unknown_command(command: str) -> str:
@@ -127,4 +127,4 @@ def not_allowed(admins: str) -> str:
 def apology(fault: SwitchboardError | TimeoutError | Exception, reference: Reference) -> str:
     """One sentence for the person who asked, with the reference that finds the log lines."""
     sentence = next((text for kind, text in _SENTENCES if isinstance(fault, kind)), _UNEXPECTED)
-    return f":warning: {sentence} (reference `{reference}`)"
+    return f"⚠️ {sentence} (reference `{reference}`)"

@@ -29,7 +29,7 @@ def test_where_other_words_are_said_these_are_not(admission: Admission) -> None:
 
 
 def test_a_line_without_room_says_how_many_wait() -> None:
-    assert wording.line_full(1).startswith(":warning: 1 message waits in")
-    assert wording.line_full(32).startswith(":warning: 32 messages wait in")
+    assert wording.line_full(1).startswith("⚠️ 1 message waits in")
+    assert wording.line_full(32).startswith("⚠️ 32 messages wait in")
     assert full(1).startswith("1 message waits")
     assert full(1_000).startswith("1,000 messages wait")

@@ -81,7 +81,7 @@ def test_an_answer_that_was_made_is_never_made_again_and_a_command_never_given_a
 
 @pytest.mark.parametrize("reason", list(GivenUp))
 def test_whoever_waits_is_told_in_a_sentence_what_to_do(reason: GivenUp) -> None:
-    assert wording.gave_up(reason).startswith(":warning: I was")
+    assert wording.gave_up(reason).startswith("⚠️ I was")
 
 
 def test_three_starts_within_a_minute_are_a_loop_and_fewer_or_slower_ones_are_none() -> None:

@@ -240,7 +240,7 @@ async def test_a_turn_that_is_stopped_while_it_tells_of_a_failure_ends_as_any_ot
     house.chat.answer = answer = Closing()
     answer.is_over = asyncio.Event()
     turn = asyncio.create_task(serve(house))
-    await until(lambda: ":warning:" in answer.written)
+    await until(lambda: "⚠️" in answer.written)
     house.dispatcher.stop(message().thread_key)
     await turn
     assert (house.chat.said, house.journal.outcomes) == ([wording.STOPPED], {1: "stopped"})
