@@ -1,5 +1,7 @@
 """Starts and stops of the process. Every function works within the caller's transaction."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -7,9 +9,10 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from app.dispatch.journal import Boot
 from app.sessions import lifecycle
-from app.sessions.entry import ResumeReason
+from app.sessions.entry import ResumeReason, SessionEntry
 from app.sessions.restart import BEGINS_MOST
 from app.state import entry_rows
+from app.state.errors import StateValueError
 from app.state.tables import boots, routes
 
 REMEMBERED = 50
@@ -23,10 +26,7 @@ def began(connection: Connection, now: datetime) -> Boot:
     """What was active when the last process ended is marked to be resumed; too often in a row, it is suspended."""
     earlier = connection.execute(_LATEST).all()
     was_clean = not earlier or earlier[0].ended_at is not None
-    for key in connection.execute(_ACTIVE).scalars().all():
-        entry = entry_rows.get(connection, key)
-        if entry is None:
-            continue
+    for entry in _active(connection):
         counted = replace(entry, active_turn_token=None, interrupted_boots=entry.interrupted_boots + 1)
         if counted.interrupted_boots >= BEGINS_MOST:
             entry_rows.save(connection, lifecycle.suspended(counted))
@@ -40,10 +40,17 @@ def began(connection: Connection, now: datetime) -> Boot:
 
 def stopped(connection: Connection, now: datetime, *, is_clean: bool) -> None:
     """An orderly stop. What it cut short is marked to be resumed; the mark of a clean one is set only without that."""
-    for key in connection.execute(_ACTIVE).scalars().all():
-        entry = entry_rows.get(connection, key)
-        if entry is not None:
-            entry_rows.save(connection, lifecycle.marked(entry, ResumeReason.SHUTDOWN_TIMEOUT, now))
+    for entry in _active(connection):
+        entry_rows.save(connection, lifecycle.marked(entry, ResumeReason.SHUTDOWN_TIMEOUT, now))
     latest = connection.execute(_LATEST).first()
     if is_clean and latest is not None:
         connection.execute(_END, {"id_": latest.id, "now": now})
+
+
+def _active(connection: Connection) -> Iterator[SessionEntry]:
+    """One that makes no sense keeps nobody else from going on; its own people are told when they say something."""
+    for key in connection.execute(_ACTIVE).scalars().all():
+        with suppress(StateValueError):
+            entry = entry_rows.get(connection, key)
+            if entry is not None:
+                yield entry

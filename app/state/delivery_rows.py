@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, bindparam, update
 
 from app.dispatch.journal import MessageId, TurnRecord
@@ -67,5 +67,8 @@ def tried(connection: Connection, message_id: MessageId, now: datetime) -> int:
 
 
 def record_in(turn: str | None) -> TurnRecord | None:
-    """Raises ``ValidationError``."""
-    return None if turn is None else _RECORDS.validate_json(turn)
+    """``None`` also for what makes no sense (any more): the answer is delivered, though its turn cannot be kept."""
+    try:
+        return None if turn is None else _RECORDS.validate_json(turn)
+    except ValidationError:
+        return None

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from app.channel import ThreadKey
 from app.sessions.entry import Cost, ResumeReason, SessionEntry, SessionId, SessionKey, Tokens
 from app.sessions.source import ChatType, SessionSource
+from app.state.errors import StateValueError
 from app.state.prepared import Prepared, Row, inserting
 from app.state.tables import routes
 from memory.text import storable
@@ -122,7 +123,14 @@ def _values(entry: SessionEntry) -> dict[str, Any]:
 
 
 def _entry(row: Row) -> SessionEntry:
-    kept = dict(zip(_NAMES, row, strict=True))
+    """Raises ``StateValueError``, without the value."""
+    try:
+        return _read(dict(zip(_NAMES, row, strict=True)))
+    except ValueError:
+        raise StateValueError("a conversation's entry in the state database makes no sense") from None
+
+
+def _read(kept: dict[str, Any]) -> SessionEntry:
     return SessionEntry(
         session_key=SessionKey(kept["session_key"]),
         session_id=SessionId(kept["session_id"]),

@@ -115,8 +115,7 @@ def end(connection: Connection, message_id: MessageId, outcome: str, now: dateti
 def unkept(connection: Connection, message_id: MessageId, record: TurnRecord | None) -> TurnRecord | None:
     """What is still to be kept of the message's turn: ``record``, or what was promised with its answer.
 
-    ``None`` once its end, or a delivery that failed, has kept it. Raises ``ValidationError`` for a promise that makes
-    no sense.
+    ``None`` once its end, or a delivery that failed, has kept it.
     """
     fate = _FATE.rows(connection, {"id_": message_id})
     if not fate or any(state == ENDED or attempts for state, _, attempts in fate):
@@ -135,12 +134,18 @@ def foreign_posts(connection: Connection, accepted: Accepted) -> frozenset[str]:
 
 
 def unfinished(connection: Connection, now: datetime) -> tuple[Sequence[Unfinished], Sequence[int]]:
-    """In the order of their places in line; and the rows that make no sense, which end here."""
+    """In the order of their places in line; and the rows that make no sense.
+
+    A message that does not ends here; of a turn that does not, the answer is still owed.
+    """
     found: list[Unfinished] = []
     unreadable: list[int] = []
     for row in connection.execute(_UNFINISHED).all():
         try:
             found.append(_unfinished(row))
+            promise = found[-1].promise
+            if promise is not None and promise.record is None and row.turn is not None:
+                unreadable.append(row.id)
         except ValidationError:
             unreadable.append(row.id)
             end(connection, MessageId(row.id), "unreadable", now)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+import structlog
 from sqlalchemy import func, select, update
 
 from app.channel import IncomingMessage, WorkspaceId
@@ -14,10 +15,11 @@ from app.sessions.restart import BEGINS_MOST
 from app.sessions.transcript import Kind, TranscriptMessage
 from app.sessions.usage import Run, Which
 from app.state.engine import Database
-from app.state.journal import StateJournal
+from app.state.errors import StateValueError
+from app.state.journal import MESSAGE_UNREADABLE, StateJournal
 from app.state.message_rows import KEPT
 from app.state.sessions import StateSessions
-from app.state.tables import deliveries, inbox
+from app.state.tables import deliveries, inbox, routes
 from app.state.usage import StateUsage
 from tests.fakes import EPOCH, ManualClock, message
 from tests.state_databases import database, state_url
@@ -388,6 +390,33 @@ async def test_an_orderly_stop_is_clean_unless_it_cut_something_short(house: Hou
     start = EPOCH + timedelta(seconds=10)
     assert third == Boot(was_clean=False, recent_at=(start, start, EPOCH))
     assert (await house.entry(entry.session_key)).resume_reason is ResumeReason.SHUTDOWN_TIMEOUT
+
+
+async def test_an_entry_that_makes_no_sense_keeps_no_process_from_starting(house: House) -> None:
+    broken = await house.begun(await house.accept(message(event="Ev1", position="1.1")))
+    other = await house.begun(await house.accept(message(event="Ev2", position="2.1")))
+    spoil = update(routes).where(routes.c.session_key == broken.session_key).values(chat_type="room")
+    await house.database.write(lambda c: c.execute(spoil).rowcount)
+    await house.journal.began()
+    await house.journal.stopped(is_clean=True)
+    assert (await house.entry(other.session_key)).resume_pending
+    with pytest.raises(StateValueError):
+        await house.entry(broken.session_key)
+
+
+async def test_an_answer_is_owed_although_its_turn_makes_no_sense_any_more(house: House) -> None:
+    """What an older version promised, for example."""
+    accepted = await house.accept()
+    entry = await house.begun(accepted)
+    await house.journal.promise(accepted, "5433", record_of(entry))
+    await house.database.write(lambda c: c.execute(update(deliveries).values(turn='{"run": 1}')).rowcount)
+    with structlog.testing.capture_logs() as lines:
+        (found,) = await house.journal.unfinished()
+    assert [line["event"] for line in lines] == [MESSAGE_UNREADABLE]
+    assert found.promise is not None
+    assert (found.promise.text, found.promise.record) == ("5433", None)
+    await house.journal.end(accepted, "redelivered")
+    assert list(await house.journal.unfinished()) == []
 
 
 async def test_a_row_that_makes_no_sense_ends_and_the_rest_is_found(house: House) -> None:
