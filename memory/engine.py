@@ -75,11 +75,12 @@ def plan_write(
 
 def restated(record: MemoryRecord, candidate: MemoryCandidate, now: datetime) -> MemoryRecord:
     known = [value for value in (record.confidence, candidate.confidence) if value is not None]
-    return replace(record, use_count=record.use_count + 1, last_used_at=now, confidence=max(known) if known else None)
+    return replace(deduped(record, candidate), last_used_at=now, confidence=max(known) if known else None)
 
 
-def deduped(record: MemoryRecord) -> MemoryRecord:
-    return replace(record, use_count=record.use_count + 1)
+def deduped(record: MemoryRecord, candidate: MemoryCandidate) -> MemoryRecord:
+    """``record`` said once more; what is said for good this time stands from now on."""
+    return replace(record, use_count=record.use_count + 1, is_standing=record.is_standing or candidate.is_standing)
 
 
 def used(record: MemoryRecord, now: datetime, times: int = 1) -> MemoryRecord:

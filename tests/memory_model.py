@@ -77,6 +77,7 @@ class Model:
         confirmed = self.named(candidate.restates)
         if candidate.restates and confirmed:
             confirmed.uses, confirmed.used_at = confirmed.uses + 1, now
+            confirmed.is_standing |= candidate.is_standing
             if candidate.confidence is not None:
                 confirmed.confidence = max(candidate.confidence, confirmed.confidence or 0.0)
             return ["restated"]
@@ -85,6 +86,7 @@ class Model:
         for row in rivals:
             if key_of(row.text) == key_of(candidate.text):
                 row.uses += 1
+                row.is_standing |= candidate.is_standing
                 return ["deduped"]
         self._insert(candidate, now)
         if target:

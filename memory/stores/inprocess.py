@@ -253,7 +253,7 @@ def _apply(scope: _Scope, scope_key: str, candidate: MemoryCandidate, now: datet
             scope.records[record.id] = restated(record, candidate, now)
             return WriteCounts(restated=1)
         case Dedup(record):
-            scope.records[record.id] = deduped(record)
+            scope.records[record.id] = deduped(record, candidate)
             return WriteCounts(deduped=1)
         case Insert(superseded):
             record = mint_record(scope_key, scope.next_sequence, candidate, now)

@@ -64,7 +64,7 @@ class _Draft:
             self._put(restated(plan.record, wish.candidate, now))
             return WriteCounts(restated=1)
         if isinstance(plan, Dedup):
-            self._put(deduped(plan.record))
+            self._put(deduped(plan.record, wish.candidate))
             return WriteCounts(deduped=1)
         if plan.superseded is not None:
             self._put(replace(plan.superseded, status=Status.SUPERSEDED))

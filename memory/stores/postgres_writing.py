@@ -42,7 +42,8 @@ TOUCHED: LiteralString = f"""SELECT {COLUMNS} FROM {RECORDS} WHERE records.scope
     AND (norm = ANY(%(norms)s) OR records.seq = ANY(%(sequences)s)) ORDER BY records.seq"""
 _USED: LiteralString = f"""SELECT records.seq, created_at, uses.last_used_at FROM {RECORDS}
     WHERE records.scope = %s AND status = 'active'"""
-_UPDATE: LiteralString = "UPDATE records SET status = %s, confidence = %s, changed = %s WHERE scope = %s AND seq = %s"
+_UPDATE: LiteralString = """UPDATE records SET status = %s, confidence = %s, is_standing = %s, changed = %s
+    WHERE scope = %s AND seq = %s"""
 _REMEMBER: LiteralString = """INSERT INTO applied (scope, key, digest, counts, at) VALUES (%s, %s, %s, %s, %s)
     ON CONFLICT (scope, key) DO UPDATE SET digest = excluded.digest, counts = excluded.counts, at = excluded.at"""
 
@@ -156,7 +157,7 @@ async def _apply(connection: Connection, turn: Turn, changes: Changes) -> None:
     cursor = connection.cursor()
     if changes.updated:
         rows = [
-            (record.status.value, record.confidence, turn.version, turn.scope, record.sequence)
+            (record.status.value, record.confidence, record.is_standing, turn.version, turn.scope, record.sequence)
             for record in changes.updated
         ]
         await cursor.executemany(_UPDATE, rows)

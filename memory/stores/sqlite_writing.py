@@ -115,7 +115,7 @@ def _apply(connection: sqlite3.Connection, scope_key: str, candidate: MemoryCand
             _update(connection, restated(record, candidate, now))
             return WriteCounts(restated=1)
         case Dedup(record):
-            _update(connection, deduped(record))
+            _update(connection, deduped(record, candidate))
             return WriteCounts(deduped=1)
         case Insert(superseded):
             if superseded is not None:
@@ -150,11 +150,11 @@ def _next_sequence(connection: sqlite3.Connection) -> int:
 
 
 def _update(connection: sqlite3.Connection, record: MemoryRecord) -> None:
-    """Bring the row's account of its use up to date."""
+    """Bring up to date what being said once more changes of a row."""
     used_at = None if record.last_used_at is None else microseconds(record.last_used_at)
     connection.execute(
-        "UPDATE records SET use_count = ?, last_used_at = ?, confidence = ? WHERE seq = ?",
-        (record.use_count, used_at, record.confidence, record.sequence),
+        "UPDATE records SET use_count = ?, last_used_at = ?, confidence = ?, is_standing = ? WHERE seq = ?",
+        (record.use_count, used_at, record.confidence, record.is_standing, record.sequence),
     )
 
 

@@ -22,6 +22,7 @@ from tests.memory_records import (
     fact,
     found,
     kept,
+    standing,
     texts,
 )
 
@@ -152,6 +153,16 @@ async def test_a_confirmation_counts_as_use_and_raises_confidence(shelf: Shelf) 
         assert (second.use_count, second.last_used_at) == (0, None)
         gone = [replace(fact("we prefer yarn"), restates=name) for name in ("mem:org:acme:8", "mem:user:slack:U1:0")]
         assert await store.write(ORG, gone) == WriteCounts(deduped=2)
+
+
+async def test_what_is_said_again_for_good_stands_from_then_on(store: MemoryStore) -> None:
+    """Issue item 4: a preference governs from the day it is said to, though its words were known before."""
+    await store.write(ORG, [fact("answer in German"), fact("be brief"), fact("use metric units")])
+    for_good = replace(fact("Answer in  german"), is_standing=True)
+    confirmed = replace(fact("always be brief"), is_standing=True, restates="mem:org:acme:1")
+    assert await store.write(ORG, [for_good, confirmed, fact("answer in German")]) == WriteCounts(deduped=2, restated=1)
+    assert texts(await standing(store, ORG, 8)) == ["be brief", "answer in German"]
+    assert [each.is_standing for each in await kept(store)] == [True, True, False]
 
 
 async def test_forgetting_happens_once_and_for_good(store: MemoryStore) -> None:

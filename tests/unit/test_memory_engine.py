@@ -105,7 +105,7 @@ def test_a_use_changes_nothing_else_of_a_record() -> None:
 
 def test_a_repetition_and_a_use_count_differently() -> None:
     """Trap 11."""
-    assert deduped(ONE) == replace(ONE, use_count=1)
+    assert deduped(ONE, fact("x")) == replace(ONE, use_count=1)
     assert used(ONE, EPOCH) == replace(ONE, use_count=1, last_used_at=EPOCH)
     assert used(ONE, EPOCH, 3) == replace(ONE, use_count=3, last_used_at=EPOCH)
     assert (used(ONE, EPOCH).used_at, replace(ONE, created_at=EPOCH + timedelta(1)).used_at) == (
