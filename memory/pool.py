@@ -25,9 +25,9 @@ class Pool(Sequence[MemoryRecord]):
     """
 
     def __init__(self, records: Iterable[MemoryRecord] = (), shelf: Shelf | None = None) -> None:
-        """``shelf``: where the records are, in the place of ``records``; ``count_use`` shows there."""
+        """``shelf``: where the records are, in the stead of ``records``; what is counted is shown there."""
         active = (record for record in records if record.status is _ACTIVE)
-        self._records: Shelf = RecordShelf(active) if shelf is None else shelf
+        self.shelf: Shelf = RecordShelf(active) if shelf is None else shelf
         self._terms: Mapping[str, Sequence[int]] | None = None
         self._words: Mapping[str, Sequence[int]] | None = None
         self._asked: set[str] = set()
@@ -35,7 +35,7 @@ class Pool(Sequence[MemoryRecord]):
         """The reach of terms that were asked, ``MOST_REACHES`` at most."""
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self.shelf)
 
     @overload
     def __getitem__(self, place: int) -> MemoryRecord: ...
@@ -43,37 +43,37 @@ class Pool(Sequence[MemoryRecord]):
     def __getitem__(self, place: slice) -> Sequence[MemoryRecord]: ...
     def __getitem__(self, place: int | slice) -> MemoryRecord | Sequence[MemoryRecord]:
         if isinstance(place, slice):
-            return [self._records[each] for each in range(*place.indices(len(self)))]
-        return self._records[place]
+            return [self.shelf[each] for each in range(*place.indices(len(self)))]
+        return self.shelf[place]
 
     def count_use(self, record: MemoryRecord) -> None:
         """Show a record as it is with a later use, which changes none of its words; if it is there."""
-        self._records.count_use(record)
+        self.shelf.count_use(record)
 
     def standing(self, limit: int) -> list[MemoryRecord]:
         """At most ``limit`` standing records, the last first."""
-        return [self._records[place] for place in self._standing[: max(0, limit)]]
+        return [self.shelf[place] for place in self._standing[: max(0, limit)]]
 
     @cached_property
     def layout(self) -> Layout:
-        return Layout(list(self._records.threads()))
+        return Layout(list(self.shelf.threads()))
 
     @cached_property
     def authors(self) -> frozenset[str | None]:
-        return frozenset(self._records.authors())
+        return frozenset(self.shelf.authors())
 
     @cached_property
     def _standing(self) -> list[int]:
-        return [place for place, is_standing in enumerate(self._records.standing()) if is_standing][::-1]
+        return [place for place, is_standing in enumerate(self.shelf.standing()) if is_standing][::-1]
 
     def having_terms(self, terms: Iterable[str]) -> Mapping[str, Sequence[int]]:
         """The layout's slots of the records that have it, by term, in the order of ``terms``."""
         slots = self.layout.slots
         if self._terms is None and self._is_asked_again("terms"):
-            self._terms = indexed(slots, self._records.terms())
+            self._terms = indexed(slots, self.shelf.terms())
         if self._terms is not None:
             return {term: self._terms.get(term, ()) for term in terms}
-        having = self._records.having(terms)
+        having = self.shelf.having(terms)
         return {term: [slots[place] for place in places] for term, places in having.items()}
 
     def reaches(self, terms: Iterable[str]) -> list[Reach]:
@@ -93,10 +93,10 @@ class Pool(Sequence[MemoryRecord]):
     def having_words(self, words: Iterable[str]) -> Mapping[str, Sequence[int]]:
         """The places of the records that have it, by token of the reference ranker, in the order of ``words``."""
         if self._words is None and self._is_asked_again("words"):
-            self._words = indexed(range(len(self)), self._records.words())
+            self._words = indexed(range(len(self)), self.shelf.words())
         if self._words is not None:
             return {word: self._words.get(word, ()) for word in words}
-        return places_having(words, self._records.words())
+        return places_having(words, self.shelf.words())
 
     def chosen_by(self, text: str) -> frozenset[str] | None:
         """The ids of the candidates for a query of many words; ``None`` when everything that matches is one."""
@@ -108,7 +108,7 @@ class Pool(Sequence[MemoryRecord]):
             return None
         places = {place for having in self.having_words(longest(words)).values() for place in having}
         slots = {slot for having in self.having_terms(longest(terms)).values() for slot in having}
-        return frozenset(self._records[place].id for place in places.union(map(self.layout.places.__getitem__, slots)))
+        return frozenset(self.shelf[place].id for place in places.union(map(self.layout.places.__getitem__, slots)))
 
     def _is_asked_again(self, about: str) -> bool:
         is_again = about in self._asked

@@ -75,15 +75,16 @@ def _ordered(
     """The best ``most`` of what matches, best first, equals in the order given: scores below 0, and places."""
     farthest = _MOST_NUDGE * (1 + AUTHOR_LIFT if named else 1)
     slots = _contenders(scores, most, _LEAST_NUDGE / farthest)
+    places, trace = pool.layout.places, pool.shelf.trace
     found: list[tuple[float, int]] = []
     enough = 0.0
     for slot in slots:
         score = scores[slot]
         if score < enough:
             break
-        place = pool.layout.places[slot]
-        record = pool[place]
-        found.append((-(_lifted(score) if record.author in named else score) * _nudge(record, now), place))
+        place = places[slot]
+        author, used_at, uses = trace(place)
+        found.append((-(_lifted(score) if author in named else score) * _nudge(used_at, uses, now), place))
         if len(found) == most:
             # Whoever comes behind has a lower score, and gets no farther than this.
             enough = -max(found)[0] / farthest
@@ -105,10 +106,9 @@ def _lifted(score: float) -> float:
     return score * (1 + AUTHOR_LIFT * (1 - score))
 
 
-def _nudge(record: MemoryRecord, now: datetime) -> float:
+def _nudge(used_at: datetime, uses: int, now: datetime) -> float:
     """0.9 to 1.155."""
-    age_s = (now - (record.last_used_at or record.created_at)).total_seconds()
+    age_s = (now - used_at).total_seconds()
     freshness = exp2(-age_s / _HALF_LIFE_S) if age_s > 0 else 1.0
     factor = 1 - RECENCY_NUDGE + 2 * RECENCY_NUDGE * freshness
-    uses = record.use_count
     return factor * (1 + USE_NUDGE * uses / (uses + _USES_FOR_HALF)) if uses else factor

@@ -1,11 +1,15 @@
 """The records of a pool as a search goes along them: by what every one of them shows, and a few of them whole."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import Protocol
 
 from memory.record import MemoryRecord
 from memory.text import tokenize
+
+Trace = tuple[str | None, datetime, int]
+"""Who said a record, when it was used last (or made), and how often it was used."""
 
 
 class Shelf(Protocol):
@@ -14,6 +18,7 @@ class Shelf(Protocol):
     def __len__(self) -> int: ...
     def __getitem__(self, place: int, /) -> MemoryRecord: ...
 
+    def trace(self, place: int) -> Trace: ...
     def count_use(self, record: MemoryRecord) -> None:
         """Show a record as it is with a later use, if it is there."""
         ...
@@ -42,6 +47,9 @@ class RecordShelf(list[MemoryRecord]):
     def _places(self) -> dict[str, int]:
         return {record.id: place for place, record in enumerate(self)}
 
+    def trace(self, place: int) -> Trace:
+        return trace_of(self[place])
+
     def count_use(self, record: MemoryRecord) -> None:
         place = self._places.get(record.id)
         if place is not None and self[place].use_count < record.use_count:
@@ -64,6 +72,10 @@ class RecordShelf(list[MemoryRecord]):
 
     def having(self, terms: Iterable[str]) -> dict[str, list[int]]:
         return places_having(terms, self.terms())
+
+
+def trace_of(record: MemoryRecord) -> Trace:
+    return record.author, record.last_used_at or record.created_at, record.use_count
 
 
 def places_having(asked: Iterable[str], said: Iterable[frozenset[str]]) -> dict[str, list[int]]:

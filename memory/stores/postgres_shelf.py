@@ -10,10 +10,11 @@ from dataclasses import replace
 from operator import itemgetter
 
 from memory.record import MemoryRecord, Status
-from memory.shelf import words_in
+from memory.shelf import Trace, trace_of, words_in
 from memory.stores.postgres_rows import Row, record_of, unpacked, unpacked_keywords
 
-_SEQUENCE, _TEXT, _KEYWORDS, _TERMS, _THREAD, _AUTHOR, _STANDING, _STATUS = 0, 2, 3, 4, 5, 8, 14, 15
+_SEQUENCE, _TEXT, _KEYWORDS, _TERMS, _THREAD, _AUTHOR, _CREATED_AT = 0, 2, 3, 4, 5, 8, 9
+_USED_AT, _USES, _STANDING, _STATUS = 10, 11, 14, 15
 """Where they are in ``postgres_rows.COLUMNS``."""
 _sequence_of = itemgetter(_SEQUENCE)
 
@@ -23,7 +24,7 @@ class RowShelf:
 
     __slots__ = ("_made", "_rows", "_scope_key")
 
-    def __init__(self, scope_key: str, rows: Iterable[Row] = ()) -> None:
+    def __init__(self, scope_key: str, rows: Iterable[Row]) -> None:
         self._scope_key = scope_key
         self._rows = sorted((row for row in rows if row[_STATUS] == Status.ACTIVE), key=_sequence_of)
         self._made: dict[int, MemoryRecord] = {}
@@ -38,6 +39,13 @@ class RowShelf:
             return record
         # In one step: what a thread makes of a row does not take the place of what was counted meanwhile.
         return self._made.setdefault(place, record_of(self._scope_key, self._rows[place]))
+
+    def trace(self, place: int) -> Trace:
+        record = self._made.get(place)
+        if record is not None:
+            return trace_of(record)
+        row = self._rows[place]
+        return row[_AUTHOR], row[_USED_AT] or row[_CREATED_AT], row[_USES]
 
     def count_use(self, record: MemoryRecord) -> None:
         place = self._place_of(record.sequence)

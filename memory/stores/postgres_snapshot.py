@@ -100,8 +100,9 @@ def brought_up(known: Snapshot | None, seen: Seen, scope_key: str, breaks: int) 
         return Snapshot(seen.scope, seen.epoch, seen.version, breaks, None)
     if known is not None and (known.pool is None or known.epoch != seen.epoch):
         return None
-    before = RowShelf(scope_key, ()) if known is None or known.shelf is None else known.shelf
-    return Snapshot(seen.scope, seen.epoch, seen.version, breaks, before.changed_by(seen.rows))
+    before = None if known is None else known.shelf
+    shelf = RowShelf(scope_key, seen.rows) if before is None else before.changed_by(seen.rows)
+    return Snapshot(seen.scope, seen.epoch, seen.version, breaks, shelf)
 
 
 async def fetch_table(connection: Connection, scope_key: str, snapshot: Snapshot, vector: Vector) -> VectorTable:
