@@ -165,9 +165,12 @@ def put_back(scope_key: str, record: MemoryRecord) -> MemoryRecord:
 
 
 def plan_eviction(active: Sequence[MemoryRecord], cap: int) -> list[str]:
-    """Ids of exactly as many records as the scope has too many: least recently used first, of equals the older."""
+    """Ids of exactly as many records as the scope has too many: least recently used first, of equals the older.
+
+    Standing ones go last: they serve every answer, which counts as no use (section 27 knows none).
+    """
     surplus = max(0, len(active) - cap)
-    ordered = sorted(active, key=lambda record: (record.used_at, record.created_at, record.sequence))
+    ordered = sorted(active, key=lambda each: (each.is_standing, each.used_at, each.created_at, each.sequence))
     return [record.id for record in ordered[:surplus]]
 
 

@@ -63,6 +63,7 @@ class Model:
             for outcome in self._write_one(candidate, now):
                 counts[outcome] += 1
         by_age = sorted(self.active(), key=lambda row: (row.used_at or row.created_at, row.created_at, row.number))
+        by_age.sort(key=lambda row: row.is_standing)
         for row in by_age[: max(0, len(by_age) - CAP)]:
             row.status = "evicted"
             counts["evicted"] += 1

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import LiteralString
 
@@ -19,6 +19,7 @@ from memory.stores.postgres_rows import (
     INSERT_RECORD,
     RECORDS,
     UPSERT_USE,
+    Row,
     record_of,
     renewed_terms,
     use_of,
@@ -40,7 +41,7 @@ from memory.text import TERMS_VERSION, storable
 
 TOUCHED: LiteralString = f"""SELECT {COLUMNS} FROM {RECORDS} WHERE records.scope = %(scope)s AND status = 'active'
     AND (norm = ANY(%(norms)s) OR records.seq = ANY(%(sequences)s)) ORDER BY records.seq"""
-_USED: LiteralString = f"""SELECT records.seq, created_at, uses.last_used_at FROM {RECORDS}
+_USED: LiteralString = f"""SELECT records.seq, created_at, uses.last_used_at, is_standing FROM {RECORDS}
     WHERE records.scope = %s AND status = 'active'"""
 _UPDATE: LiteralString = """UPDATE records SET status = %s, confidence = %s, is_standing = %s, changed = %s
     WHERE scope = %s AND seq = %s"""
@@ -173,16 +174,18 @@ async def _apply(connection: Connection, turn: Turn, changes: Changes) -> None:
 
 
 async def _surplus(connection: Connection, turn: Turn, batch: Batch, cap: int) -> list[int]:
-    """The records a full scope gives up; when they were used is all that counts."""
+    """The records a full scope gives up."""
     rows = await (await connection.execute(_USED, (turn.scope,))).fetchall()
-    active = [_as_used(batch.scope_key, *row) for row in rows]
+    active = [_as_used(batch.scope_key, row) for row in rows]
     evicted = set(plan_eviction(active, cap))
     return [record.sequence for record in active if record.id in evicted]
 
 
-def _as_used(scope_key: str, sequence: int, created_at: datetime, used_at: datetime | None) -> MemoryRecord:
+def _as_used(scope_key: str, row: Row) -> MemoryRecord:
     """As much of a record as eviction looks at."""
-    return MemoryRecord(record_id(scope_key, sequence), scope_key, "fact", "", (), "", created_at, last_used_at=used_at)
+    sequence, created_at, used_at, is_standing = row
+    record = MemoryRecord(record_id(scope_key, sequence), scope_key, "fact", "", (), "", created_at)
+    return replace(record, last_used_at=used_at, is_standing=is_standing)
 
 
 async def _note_applied(connection: Connection, turn: Turn, batch: Batch, counts: WriteCounts) -> None:

@@ -165,6 +165,18 @@ async def test_what_is_said_again_for_good_stands_from_then_on(store: MemoryStor
     assert [each.is_standing for each in await kept(store)] == [True, True, False]
 
 
+async def test_what_governs_every_answer_is_given_up_last(shelf: Shelf) -> None:
+    """Issue item 4: standing records come along with every search, and that counts as no use."""
+    async with shelf.open(cap=2) as store:
+        await store.write(ORG, [replace(fact("answer in German"), is_standing=True)])
+        for number in range(3):
+            shelf.clock.pass_by()
+            await store.write(ORG, [fact(f"fact {number}")])
+        assert texts(await kept(store)) == ["answer in German", "fact 2"]
+        await store.write(ORG, [replace(fact(f"rule {number}"), is_standing=True) for number in range(2)])
+        assert texts(await kept(store)) == ["rule 0", "rule 1"]
+
+
 async def test_forgetting_happens_once_and_for_good(store: MemoryStore) -> None:
     """Criterion: forget flips to forgotten, second call false, foreign false, no dedup target (section 24, trap 34)."""
     await store.write(ORG, [fact("use yarn"), fact("use npm")])
