@@ -19,11 +19,13 @@ RECALL_INTERRUPTED = "recall_interrupted"
 
 RECALL_S = 5.0
 """No answer waits longer for its memory."""
-SESSIONS = 2_000
-"""Conversations whose last block is remembered; a forgotten one costs a prompt cache, nothing else."""
+BLOCKS = 2_000
+"""So many last blocks are remembered; a forgotten one costs a prompt cache, nothing else."""
 
 _log = structlog.stdlib.get_logger(__name__)
 
+_Reader = tuple[str, tuple[str, ...]]
+"""A session and the scopes of who asks in it: people who take turns in a thread have a block each."""
 Embed = Callable[[str], Awaitable[Vector | None]]
 """The embedding of a query, or ``None`` when there is none in time. Never raises."""
 
@@ -59,7 +61,8 @@ class Recall:
         self._budget = budget
         self._embed = embed
         self._recall_s = recall_s
-        self._shown: OrderedDict[str, _Shown] = OrderedDict()
+        self._shown: OrderedDict[_Reader, tuple[str, ...]] = OrderedDict()
+        """What was shown last, by ids only: what is erased must not live on here."""
 
     async def recall(
         self, session: str, scopes: Scopes, query: str, repo: Awaitable[str | None] | None = None
@@ -72,9 +75,10 @@ class Recall:
         until = asyncio.get_running_loop().time() + self._recall_s
         found = await self._read(_Asking(session, query, until), scopes, repo)
         recalled = await self._continue(session, found, until)
-        self._shown[session] = _Shown(recalled.scope_keys, tuple(record.id for record in recalled.records))
-        self._shown.move_to_end(session)
-        while len(self._shown) > SESSIONS:
+        reader = session, recalled.scope_keys
+        self._shown[reader] = tuple(record.id for record in recalled.records)
+        self._shown.move_to_end(reader)
+        while len(self._shown) > BLOCKS:
             self._shown.popitem(last=False)
         return recalled
 
@@ -119,21 +123,19 @@ class Recall:
         return Retrieved(is_degraded=True)
 
     async def _continue(self, session: str, found: Recalled, until: float) -> Recalled:
-        """``found``, shaped so that it repeats what the session was shown last as far as possible."""
-        last = self._shown.get(session)
-        if last is None or last.scope_keys != found.scope_keys or not last.ids:
-            return found
+        """``found``, shaped so that it repeats what the session's reader was shown last as far as possible."""
+        last = self._shown.get((session, found.scope_keys), ())
         known = {record.id: record for record in found.records}
         try:
             async with asyncio.timeout_at(until):
-                for key, ids in _by_scope(each for each in last.ids if each not in known).items():
+                for key, ids in _by_scope(each for each in last if each not in known).items():
                     known |= {record.id: record for record in await self._store.get(key, ids)}
         except (StoreUnavailableError, TimeoutError) as exc:
             _log.warning(RECALL_INTERRUPTED, session=session, reason=str(exc))
             return replace(found, is_degraded=True)
-        if any(each not in known for each in last.ids):
+        if not last or any(each not in known for each in last):
             return found
-        shown = [known[each] for each in last.ids]
+        shown = [known[each] for each in last]
         return replace(found, records=tuple(continued(shown, found.records, self._budget)))
 
 
@@ -153,14 +155,6 @@ def _by_scope(ids: Iterable[str]) -> dict[str, list[str]]:
         if parsed is not None:
             grouped.setdefault(parsed[0], []).append(each)
     return grouped
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A session's last block by name only: what is erased must not live on here."""
-
-    scope_keys: tuple[str, ...]
-    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,6 +161,16 @@ async def test_a_sessions_block_stays_the_same_until_something_new_is_needed(
     assert texts(other.records) == ["lunch is at noon"]
 
 
+async def test_people_who_take_turns_in_a_thread_each_keep_their_block(ranker: Ranker, store: InProcessStore) -> None:
+    await teach(store, ORG, "deploys on Friday", "the staging port is 5433", "lunch is at noon")
+    recall, others = Recall(store, ranker, Budget()), replace(SCOPES, user="user:slack:U2")
+    first = await recall.recall("s", SCOPES, "deploys and the staging port")
+    between = await recall.recall("s", others, "lunch?")
+    again = await recall.recall("s", SCOPES, "port?")
+    assert texts(between.records) == ["lunch is at noon"]
+    assert first.block == again.block
+
+
 async def test_a_retired_record_leaves_the_sessions_block_at_once(ranker: Ranker, store: InProcessStore) -> None:
     await teach(store, ORG, "deploys on Friday", "the staging port is 5433")
     recall = Recall(store, ranker, Budget())
