@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_runs import Finished, finished, start_python
+from tests.command_runs import Finished, ran
 from tests.memory_services import TOKEN, fact, served_memory, texts
 
-MODULES = {"switchboard": ("-m", "app", "memory-service"), "memory.service": ("-m", "memory.service")}
+MODULES = {"switchboard": ("app", "memory-service"), "memory.service": ("memory.service",)}
 
 
 async def run(folder: Path, program: str, *arguments: str, **environ: str) -> Finished:
-    return await finished(await start_python(folder, *MODULES[program], *arguments, environ=environ))
+    return await ran(folder, *MODULES[program], *arguments, environ=environ)
 
 
 @pytest.mark.parametrize("program", MODULES)

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from memory.store import Query, StoreUnavailableError
 from memory.stores.remote import MEMORY_DEGRADED, RemoteStore, open_remote
 from memory.stores.remote_trust import Credentials
-from tests.command_runs import switchboard
+from tests.command_runs import finished, start
 from tests.memory_records import EPOCH, ORG, Shelf, fact
 from tests.memory_services import TOKEN, ServedMemory, served_memory
 from tests.tls_front import in_front_of, vouching
@@ -113,5 +113,7 @@ async def test_an_operator_names_the_authority_for_the_service_or_for_the_whole_
         await store.write(ORG, [fact("deploys need approval")])
     environ = {"MEMORY_TOKEN": TOKEN, variable: str(ca_file)}
     async with in_front_of(service.port, contexts["good"]) as front, asyncio.timeout(50):
-        done = await switchboard(tmp_path, "memory", "copy", "--from", "kept", "--to", front.url, environ=environ)
+        # What is named for the whole process may be read as early as by an import.
+        process = await start(tmp_path, "memory", "copy", "--from", "kept", "--to", front.url, environ=environ)
+        done = await finished(process)
     assert done.status == 0, done.err
