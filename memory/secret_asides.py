@@ -53,13 +53,24 @@ _WHAT_OPENS = re.compile(
     r"\b(?:pin|door|gate|alarm|entry|access|security|unlock|t[üu]r|zugangs?)[ -]?\Z", re.IGNORECASE
 )
 """In front of "code": an exit code and an error code are no secrets."""
+_FOR_WHAT_OPENS = re.compile(
+    r"code[ \t](?:for|of|to)[ \t](?:the[ \t]|our[ \t])?(?:\w{1,20}[ \t])?(?:door|gate|alarm|safe|garage|lift)\b",
+    re.IGNORECASE,
+)
 _WHAT_OPENS_CHARS = 12
+
+_UNSPACED_NAMES = ("密码", "密碼", "口令", "パスワード", "비밀번호")
+_UNSPACED = re.compile(
+    r"(?:密码|密碼|口令|パスワード|비밀번호)[ \t]?(?:是|为|為|は|는|은|：|:|=)[ \t]?[「『“\"']?"  # noqa: RUF001
+    r"(?P<value>[A-Za-z0-9][A-Za-z0-9!#$%&*+./?@^_~-]{3,60})"
+)
 
 
 def asides(text: str) -> Iterator[Found]:
     yield from _before_names(text)
     yield from _beside_users(text)
     yield from _codes(text)
+    yield from _without_spaces(text)
 
 
 def _before_names(text: str) -> Iterator[Found]:
@@ -88,5 +99,17 @@ def _beside_users(text: str) -> Iterator[Found]:
 def _codes(text: str) -> Iterator[Found]:
     for at in places_of(("pin", "code"), text):
         code = _CODE.match(text, at)
-        if code and (text[at] == "P" or _WHAT_OPENS.search(text[max(0, at - _WHAT_OPENS_CHARS) : at])):
+        if code and (text[at] == "P" or _opens_something(text, at)):
             yield Found(code.start("value"), code.end("value"), "password")
+
+
+def _opens_something(text: str, at: int) -> bool:
+    before = text[max(0, at - _WHAT_OPENS_CHARS) : at]
+    return _WHAT_OPENS.search(before) is not None or _FOR_WHAT_OPENS.match(text, at) is not None
+
+
+def _without_spaces(text: str) -> Iterator[Found]:
+    for at in places_of(_UNSPACED_NAMES, text):
+        told = _UNSPACED.match(text, at)
+        if told:
+            yield Found(told.start("value"), told.end("value"), "password")

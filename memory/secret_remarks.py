@@ -84,6 +84,8 @@ _FORMED = re.compile(
 """Participles and what is made from verbs and nouns to say how something is; written small."""
 _ADVERB = re.compile(r"[a-z]{3,}ly")
 _NEXT_WORD = re.compile(r"[ \t]{1,4}[(*_~]{0,2}([^\W\d_][\w'’-]{0,40}+)")  # noqa: RUF001
+_OWNED = re.compile(r"['’]s?[ \t]{1,4}\w")  # noqa: RUF001
+"""Behind a name: whose job it is, where it is kept."""
 _OTHERS = re.compile(r"(?:[ \t][a-z]{3,20}){3}(?![\w-])")
 _OWNER = re.compile(r"[\w-]+['’]s?\Z")  # noqa: RUF001
 _AMOUNT = re.compile(r"[\d.,+–-]+(?:-?[a-z]+)?\Z")  # noqa: RUF001
@@ -98,6 +100,8 @@ def is_remark(text: str, value: Value, kind: Kind) -> bool:
         return True
     if value.is_quoted or looks_random(said) or _is_passphrase(text, value, said):
         return False
+    if _OWNED.match(text, value.end):
+        return True
     following = _NEXT_WORD.match(text, value.end)
     return _is_word_of_one(said, following[1] if following else "")
 

@@ -11,8 +11,8 @@ from memory.secret_values import Value, looks_random, value_at
 
 _NEEDLES = ("pass", "kennwort", "wachtwoord", "contrase", "senha", "парол", "pw", "token", "secret", " key", "-key")
 _NAME = re.compile(
-    r"(?i:(?P<password>pass(?:word|wort|wd|phrase|code)|(?<=mot de )passe|kennwort|wachtwoord|contrase[ñn]a|senha"
-    r"|парол[ья]|(?<![\w.$-])pwd?)|(?P<token>token)|(?P<secret>secret)"
+    r"(?i:(?P<password>pass(?:[ ]?(?:word|phrase|code)|wort|wd)|(?<=mot de )passe|(?<=wifi )pass|(?<=wlan )pass"
+    r"|kennwort|wachtwoord|contrase[ñn]a|senha|парол[ья]|(?<![\w.$-])pwd?)|(?P<token>token)|(?P<secret>secret)"
     r"|(?:(?<=api)|(?<=access)|(?<=private)|(?<=signing)|(?<=licen[cs]e))[ -](?P<key>key))"
     r"(?![\w$(-]|\.\w)(?:['\"]?(?=[ \t:=])|[*_~`]{0,2})"
 )
@@ -22,19 +22,21 @@ _BEGUN = re.compile(r"[\w$-]*\Z")
 """What a name that is put together begins with."""
 _NAME_CHARS = 64
 _OF = (
-    r"(?:for|of|on|to|in|at|from|that|which|we|i|you|they|f[üu]r|vo[nm]|am|auf|zu[mr]?|des|der|del?|du|da|do|pour|para|sur"
-    r"|от|для|на|к)"
+    r"(?:for|of|on|to|in|at|from|that|which|we|i|you|they|f[üu]r(?:['’]?s)?|vo[nm]|am|auf|zu[mr]?|des|der"  # noqa: RUF001
+    r"|del?|du|da|do|pour|para|sur|от|для|на|к)"
 )
 _WHOSE = rf"(?:[ \t]{{1,4}}(?i:{_OF})(?:[ \t]{{1,4}}[^\s:=,;!?]{{0,39}}[^\s.:=,;!?]){{1,8}}?)?"
 """What it belongs to: "for the printer on the third floor", "we use here"."""
 _STILL = (
-    r"(?:[ \t]{1,4}(?i:now|still|just|currently|again|always|simply|literally|no longer|jetzt|nun|noch|aktuell|wieder"
-    r"|weiterhin|immer noch|maintenant|toujours|encore|ahora|agora)){0,2}"
+    r"(?:[ \t]{1,4}(?i:now|still|just|currently|again|always|also|actually|simply|literally|no longer"
+    r"|the word|all lowercase|jetzt|nun|noch|aktuell|wieder|weiterhin|immer noch|maintenant|toujours"
+    r"|encore|ahora|agora)){0,2}"
 )
 _CHANGED = r"(?i:changed|set|reset|updated|rotated|switched|defaulted|defaults)(?:[ \t](?i:back))?[ \t]{1,4}(?i:to)"
 _IS = (
-    r"[ \t]{1,4}(?i:is|was|are|will be|should be|must be|becomes?|became|has been|had been|remains|ist|war|wurde auf"
-    r"|lautete?|hei(?:ß|ss)t|est|es|é|è)|['’]s(?=[ \t](?i:now|still|been)\b)(?:[ \t]been)?"  # noqa: RUF001
+    r"[ \t]{1,4}(?i:is|was|are|will be|should be|must be|becomes?|became|has been|had been|remains|used to be"
+    r"|ist|war|wurde auf|lautete?|hei(?:ß|ss)t|est|es|é|è)|,?[ \t]c['’]est"  # noqa: RUF001
+    r"|['’]s(?=[ \t](?i:now|still|been)\b)(?:[ \t]been)?"  # noqa: RUF001
     r"|(?=[ \t]{1,4}(?i:now|changed|set|reset|updated|rotated|switched|defaults)\b)"
 )
 _STATED = re.compile(
@@ -47,8 +49,11 @@ _USER_BEFORE = re.compile(
     r"\b(?i:user(?:name)?|login|log in as|benutzer(?:name)?|utilisateur|usuario):?[ \t]{1,4}"
     r"(?!(?i:and|or|und|et|y|with|is|ist)\b)[^\s,;/]{1,60},?[ \t]{1,4}"
     r"(?:(?i:and|with|und|mit|et|y)[ \t]{1,4})?(?:(?i:the|dem|das)[ \t])?\Z"
+    r"|[\w.-]{1,40}@[\w.-]{1,60},?[ \t]{1,4}(?:(?i:and|with)[ \t]{1,4})?(?:(?i:the)[ \t])?\Z"
 )
 """In front of "password …": whose it is."""
+_SHARED = re.compile(r"\b(?i:client|shared|signing|webhook|hmac|jwt)[ -](?i:secret)\W{0,2}\Z")
+"""Secrets that programs share are chosen as passwords are."""
 _WORD = re.compile(r"[^\W\d_]+")
 _CHANGES_WORDS = """
 cambiado cambiamos cambié change changed changer changing changé habe haben hat reset resetting rotate rotated set
@@ -57,7 +62,7 @@ setting setze setzen switch switched update updated wurde ändere ändern
 _CHANGES = frozenset(_CHANGES_WORDS.split())
 """In front of the name: "we set the root password to …"; behind it the word for "to" is enough."""
 _CLAUSE_CHARS = 80
-_CLAUSE_END = re.compile(r"[.!?;:\n]")
+_CLAUSE_END = re.compile(r"[.!?;](?=\s)|\n")
 _ENDS = re.compile(
     r"[!?*_~\"'`»”)]{0,3}[ \t]{0,4}(?:[.,;!?)(\r\n]|\Z|[–—-][ \t]"  # noqa: RUF001
     r"|(?i:and|und|et|y|or|but|for|on|in|until|since|because|as|so|now|please|today|yesterday|everywhere|again|f[üu]r|bis|seit|ge\w{2,12}|um\w{2,12}|zurück\w{2,12})\b)"
@@ -84,12 +89,15 @@ def told_values(text: str) -> Iterator[Found]:
             yield Found(value.start, value.end, kind)
 
 
-def told_at(text: str, at: int, kind: Kind) -> Value | None:
-    """The secret that begins at ``at``, where something before it has said that one stands there."""
+def told_at(text: str, at: int, kind: Kind, *, is_sure: bool = False) -> Value | None:
+    """The secret that begins at ``at``, where something before it has said that one stands there.
+
+    ``is_sure``: it may be a word, as a password may.
+    """
     judged = value_at(text, at, at + _JUDGED_CHARS)
     if judged is None or _closes_quote(text, at) or is_remark(text, judged, kind):
         return None
-    if kind != "password" and not looks_random(text[judged.start : judged.end]):
+    if kind != "password" and not is_sure and not looks_random(text[judged.start : judged.end]):
         return None
     return value_at(text, at, len(text))
 
@@ -109,7 +117,8 @@ def _closes_quote(text: str, at: int) -> bool:
 
 def _stated(text: str, at: int, kind: Kind) -> Value | None:
     joint = _STATED.match(text, at)
-    value = told_at(text, joint.end(), kind) if joint else None
+    is_sure = _SHARED.search(text, max(0, at - _CLAUSE_CHARS), at) is not None
+    value = told_at(text, joint.end(), kind, is_sure=is_sure) if joint else None
     if joint is None or value is None or value.is_quoted:
         return value
     if joint["dash"] and not ends_clause(text, value.end):

@@ -30,6 +30,12 @@ TOLD = [
     "the passphrase for the backup is §purple monkey dishwasher§",
     "the passphrase is §purple monkey dishwasher violet comet harbor lantern meadow pebble§ thistle",
     "pw is §swordfish§",
+    "the old password was §kraken§",
+    "the password used to be §kraken§",
+    "The admin password is also §kraken§",
+    "the password is the word §kraken§",
+    "the wifi pass is §kraken§",
+    "the pass phrase for the backup is §kraken§",
     # with a sign
     "login: admin / pw: §Tr0ub4dor§",
     "the wifi password: §«blue whale»§",
@@ -54,6 +60,7 @@ TOLD = [
     '"§open sesame§" is the password',
     "use §swordfish§ as the admin password",
     "user deploy, password §rosebud§",
+    "user: deploy, password §rosebud§",
     "log in as ada with the password §rosebud§",
     "password §hunter2§",
     "the guest wifi has the password §«blue whale»§",
@@ -62,6 +69,8 @@ TOLD = [
     "login with ada@example.com:§rosebud§",
     "the door code is §2580§",
     "The PIN for the alarm is §4711§.",
+    "the code for the front door is §4455§",
+    "ssh root@db-3.example.com, password §kraken§",
     # other languages
     "das Passwort lautet §Sommer2024!§",
     "das Passwort lautet §Sommer§",
@@ -71,10 +80,16 @@ TOLD = [
     "Das Passwort wurde auf §Winter§ gesetzt",
     "Verwende §Rosenrot§ als Passwort",
     "Le mot de passe du wifi est §tournesol§",
+    "Le mot de passe, c'est §tournesol§",
+    "Das Passwort für's WLAN ist §Papagei§",
+    "密码是§sunflower§。",
+    "パスワードは「§himawari§」です",
     "La contraseña del wifi es §girasol§",
     "пароль: §подсолнух§",
 ]
-TOLD_BY_LOOKS = [
+OF_OTHER_KINDS = [
+    ("the client secret is §swordfish§", "secret"),
+    ("our shared secret for the webhook is §swordfish§", "secret"),
     ("the API token for CI is §9f8e7d6c5b4a§", "token"),
     ("we rotated the token to §9f8e7d6c5b4a§", "token"),
     ("the API key for Stripe is §abc123def456§", "key"),
@@ -111,6 +126,11 @@ ABOUT = [
     "The password is company policy.",
     "The admin password is known only to Ada.",
     "The admin password is Ada's responsibility.",
+    "The password is Okta's problem.",
+    "The client secret is rotated monthly.",
+    "Our shared secret is in Vault.",
+    "The API key for the code of the door is in Vault.",
+    "パスワードは金庫にあります",
     'the password for staging is kept in 1Password under "db-3"',
     "the password for staging is the same as for production",
     "The root password is on a sticky note.",
@@ -159,7 +179,7 @@ def split(text: str, kind: str = "password") -> tuple[str, str]:
     return f"{before}{secret}{after}", f"{before}«{kind}»{after}"
 
 
-@pytest.mark.parametrize(("text", "kind"), [*((each, "password") for each in TOLD), *TOLD_BY_LOOKS])
+@pytest.mark.parametrize(("text", "kind"), [*((each, "password") for each in TOLD), *OF_OTHER_KINDS])
 @pytest.mark.parametrize("wrapping", ["{}", "> {}", "One thing. {}\nThat is all.", "İstanbul: {}"])
 def test_a_secret_told_in_a_sentence_goes_and_the_sentence_stays(text: str, kind: str, wrapping: str) -> None:
     before, after = split(text, kind)

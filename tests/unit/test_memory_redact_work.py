@@ -162,6 +162,10 @@ UNITS = [
         "PIN 1234",
         "İ",
         "correct ",
+        "密码是",
+        "client secret is a ",
+        "code for the door ",
+        "a@b, password ",
     ),
 ]
 """Each of them, over and over, is a text that some pattern begins to match everywhere."""
