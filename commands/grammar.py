@@ -198,7 +198,8 @@ class _Reading:
             elif left:
                 self.given[argument.name] = left.popleft()
         if left:
-            self.problems.append("there are too many arguments")
+            takes_some = bool(self.command.arguments)
+            self.problems.append("there are too many arguments" if takes_some else "it takes no arguments")
 
     def _take_option(self, written: str, queue: deque[str]) -> None:
         key, equals, text = written.partition("=")

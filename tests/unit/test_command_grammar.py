@@ -125,6 +125,11 @@ def test_what_takes_one_argument_takes_no_more(tail: str) -> None:
     assert "too many arguments" in told or "it takes no options" in told
 
 
+def test_what_takes_nothing_says_so() -> None:
+    command = runs_list(arguments=(), options=())
+    assert refusal("a --x b", command) == "it takes no options; it takes no arguments"
+
+
 def test_an_option_that_begins_with_no_is_itself() -> None:
     command = runs_list(
         arguments=(), options=(Option("cache", "c", type="boolean"), Option("noCache", "n", type="boolean"))
