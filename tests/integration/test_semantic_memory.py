@@ -255,11 +255,12 @@ async def test_the_store_inside_answers_everything_else(tmp_path: Path, open_sto
         assert [each.id for each in await memory.store.get(ORG, [first])] == [first]
         assert [each.id for each in await memory.store.list(ORG, 8, query="friday", kind="fact", before=1)] == [first]
         assert await memory.store.list(ORG, 8, before=0) == []
-        passing = [MemoryCandidate("fact", text, THREAD) for text in ("PR #12 is in review", CODE_WORD)]
+        said = ("Alice prefers tabs", "PR #12 is in review", CODE_WORD)
+        passing = [MemoryCandidate("fact", text, THREAD) for text in said]
         for _ in range(2):
-            assert (await memory.store.write(ORG, passing, idempotency_key="k", cap=2)).evicted == 1
+            assert (await memory.store.write(ORG, passing, idempotency_key="k", cap=3)).evicted == 1
         for dry_run in (True, False):
-            assert list(await memory.store.sweep(ORG, dry_run=dry_run)) == [f"mem:{ORG}:1"]
-        assert [each.text for each in await memory.store.list(ORG, 8)] == [CODE_WORD]
-        assert (await memory.store.erase_thread(THREAD)).records == 3
+            assert list(await memory.store.sweep(ORG, dry_run=dry_run)) == [f"mem:{ORG}:2"]
+        assert [each.text for each in await memory.store.list(ORG, 8)] == [CODE_WORD, FREEZE]
+        assert (await memory.store.erase_thread(THREAD)).records == 4
         await memory.store.aclose()
