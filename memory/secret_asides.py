@@ -11,7 +11,7 @@ from memory.secret_values import Value
 
 _NAMES = ("password", "passwort", "kennwort", "passphrase", "passcode")
 _NAME_AT_END = re.compile(
-    rf"(?i:{'|'.join(_NAMES)})(?![\w-]|[*_`\"']?[ \t]{{1,4}}(?!(?i:for|of|on|to|in|at|f[üu]r|vo[nm])\b)\w)"
+    rf"(?i:{'|'.join(_NAMES)})(?![\w»-]|[*_`\"']?[ \t]{{1,4}}(?!(?i:for|of|on|to|in|at|f[üu]r|vo[nm])\b)\w)"
 )
 """With nothing behind it, or what it is for: no "password manager"."""
 _OURS = r"(?i:the|our|my|your|das|unser|mein|dein)"

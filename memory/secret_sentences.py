@@ -14,7 +14,7 @@ _NAME = re.compile(
     r"(?i:(?P<password>pass(?:[ ]?(?:word|phrase|code)|wort|wd)|(?<=mot de )passe|(?<=wifi )pass|(?<=wlan )pass"
     r"|kennwort|wachtwoord|contrase[ñn]a|senha|парол[ья]|(?<![\w.$-])pwd?)|(?P<token>token)|(?P<secret>secret)"
     r"|(?:(?<=api)|(?<=access)|(?<=private)|(?<=signing)|(?<=licen[cs]e))[ -](?P<key>key))"
-    r"(?![\w$(-]|\.\w)(?:['\"]?(?=[ \t:=])|[*_~`]{0,2})"
+    r"(?![\w$(»-]|\.\w)(?:['\"]?(?=[ \t:=])|[*_~`]{0,2})"
 )
 """What is named, also at the end of a longer word; not where the word goes on, as in "passwords". Nobody makes a token,
 a key or a secret of words, so that theirs have to look like one by themselves."""
