@@ -74,7 +74,7 @@ class EraseReceipt:
 
     records: int = 0
     scopes: int = 0
-    """Scopes that lost at least one record."""
+    """Scopes that lost at least one record, or went although nobody could read any more what they had."""
 
     def __add__(self, other: "EraseReceipt") -> "EraseReceipt":
         return EraseReceipt(self.records + other.records, self.scopes + other.scopes)

@@ -222,13 +222,12 @@ class SqliteStore:
             return EraseReceipt()
         return await self._erase(scope_key, partial(sqlite_erasing.erase_from_thread, thread_key=thread_key))
 
-    async def _erase(self, scope_key: str, work: _Work[int]) -> EraseReceipt:
+    async def _erase(self, scope_key: str, work: _Work[EraseReceipt]) -> EraseReceipt:
         try:
-            erased = await self._change(scope_key, work)
+            return await self._change(scope_key, work)
         finally:
             # The rows may be gone although the file could not be rewritten yet.
             await self.handles.forget_reads(scope_key)
-        return EraseReceipt(erased, int(erased > 0))
 
     async def _peek(self, work: Callable[[], Found], path: Path) -> Found | None:
         """Look into a file beside the pool; ``None`` when it is gone, or left aside. Raises like ``scope_keys``."""

@@ -3,28 +3,43 @@
 import sqlite3
 from pathlib import Path
 
+from memory.store import EraseReceipt
 from memory.stores.rows import sequence_in
-from memory.stores.sqlite_connections import COMPANIONS, SUFFIX, companion, connect, sync_directory
+from memory.stores.sqlite_connections import COMPANIONS, SUFFIX, companion, connect, is_damaged, sync_directory
 from memory.stores.sqlite_files import ScopeFile
 from memory.stores.sqlite_schema import scope_key_of, version
 from memory.stores.sqlite_scrubbing import delete_all, delete_by_sequence, delete_by_thread, scrub_if_owed
 
 
-def erase_record(file: ScopeFile, record_id: str) -> int:
+def erase_record(file: ScopeFile, record_id: str) -> EraseReceipt:
     sequence = sequence_in(file.scope_key, record_id)
     connection = None if sequence is None else file.writer()
     if connection is None or sequence is None:
-        return 0
+        return EraseReceipt()
     erased = delete_by_sequence(connection, file.scope_key, sequence)
     scrub_if_owed(connection)
-    return erased
+    return _receipt(erased)
 
 
-def erase_scope(file: ScopeFile) -> int:
-    """Remove the file; when another process has it open, what is in it. In the write lane; closes the read lane."""
+def erase_scope(file: ScopeFile) -> EraseReceipt:
+    """Remove the file; when another process has it open, what is in it. In the write lane; closes the read lane.
+
+    Of a damaged file nobody can tell what it held, but it goes, too.
+    """
     with file.reads.thread:
         file.forget_reads()
         file.uses.clear()  # A new file begins with the same numbers.
+    try:
+        return _receipt(_erase_content(file))
+    except sqlite3.DatabaseError as fault:
+        if not is_damaged(fault):
+            raise
+        file.distrust(file.writes)
+        _unlink(file.path)
+        return EraseReceipt(scopes=1)
+
+
+def _erase_content(file: ScopeFile) -> int:
     connection = file.writer()
     if connection is None:
         return 0
@@ -39,13 +54,13 @@ def erase_scope(file: ScopeFile) -> int:
     return erased
 
 
-def erase_from_thread(file: ScopeFile, thread_key: str) -> int:
+def erase_from_thread(file: ScopeFile, thread_key: str) -> EraseReceipt:
     connection = file.writer()
     if connection is None:
-        return 0
+        return EraseReceipt()
     erased = delete_by_thread(connection, file.scope_key, thread_key)
     scrub_if_owed(connection)
-    return erased
+    return _receipt(erased)
 
 
 def scope_taught_by(path: Path, thread_key: str, timeout_s: float) -> str | None:
@@ -66,6 +81,10 @@ def shards(directory: Path) -> list[Path]:
 
 def files_in(shard: Path) -> list[Path]:
     return sorted(shard.glob(f"*{SUFFIX}"))
+
+
+def _receipt(erased: int) -> EraseReceipt:
+    return EraseReceipt(erased, int(erased > 0))
 
 
 def _is_alone(connection: sqlite3.Connection) -> bool:

@@ -78,7 +78,6 @@ async def test_a_corrupt_file_is_one_warning_and_the_rest_goes_on(store: SqliteS
         lambda: store.list(ORG, 8),
         lambda: store.forget(ORG, "mem:org:acme:0"),
         lambda: store.erase(ORG, "mem:org:acme:0"),
-        lambda: store.erase(ORG),
         lambda: store.unembedded(ORG, "test/model", 8),
         lambda: store.keep_vectors(ORG, "test/model", {"mem:org:acme:0": (1.0,)}),
     ):
@@ -87,6 +86,21 @@ async def test_a_corrupt_file_is_one_warning_and_the_rest_goes_on(store: SqliteS
         assert "deploys" not in str(error.value)
     assert texts(await found(store, USER, "deploys")) == ["deploys are mine"]
     assert await store.write(USER, [fact("more")]) == WriteCounts(inserted=1)
+
+
+@pytest.mark.parametrize("harm", HARM)
+async def test_a_scope_whose_file_is_damaged_can_be_erased_and_begun_anew(
+    store: SqliteStore, shelf: Shelf, harm: str
+) -> None:
+    at, content = HARM[harm]
+    overwrite(path_of(shelf.directory, ORG), content, at)
+    assert await store.erase(ORG) == EraseReceipt(0, 1), "what it held cannot be counted"
+    assert not path_of(shelf.directory, ORG).exists()
+    assert await store.erase(ORG) == EraseReceipt()
+    assert await store.retrieve(ORG, Query("deploys", 8)) == Retrieved()
+    assert await store.write(ORG, [fact("anew")]) == WriteCounts(inserted=1)
+    assert texts(await kept(store)) == ["anew"]
+    assert texts(await found(store, USER, "deploys")) == ["deploys are mine"]
 
 
 async def test_a_thread_is_erased_from_every_file_that_can_be_read(store: SqliteStore, shelf: Shelf) -> None:
