@@ -63,7 +63,8 @@ class Bounds:
     scrub_s: float = 30.0
     """For giving up the space of what was erased."""
     records: int = 10_000
-    """Records (and vectors) of all scopes together that stay in memory after a search."""
+    """Records (and vectors) of all scopes together that stay in memory after a search: a record of ordinary length is
+    1.3 KB when its scope was searched once, 3.3 KB at most."""
 
 
 DEFAULT_BOUNDS = Bounds()
