@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from commands.preferences import Name
+
 
 @dataclass(frozen=True, slots=True)
 class TokenCounts:
@@ -87,6 +89,8 @@ class Restarted:
     """Turns that were under way."""
     dropped: int
     """Messages that waited and are no longer answered; each of them was told so."""
+    cleared: tuple[Name, ...] = ()
+    """What was set for the conversation and is no more."""
 
 
 @dataclass(frozen=True, slots=True)

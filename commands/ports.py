@@ -107,6 +107,7 @@ class Conversations(Protocol):
     async def reset(self, caller: Caller, title: str | None) -> Restarted:
         """End the turn under way, drop what waits, and begin a new session; the earlier one is kept.
 
+        The model and the effort that were set for the conversation alone are taken back in the same step.
         Raises ``ConflictError`` when another session of the conversation has the title; then nothing was done.
         """
         ...
@@ -186,6 +187,10 @@ class Preferences(Protocol):
 
     async def clear(self, slot: Slot, *, expected_version: int, by: str) -> Setting:
         """Like ``set``, to no value."""
+        ...
+
+    def forget(self) -> None:
+        """Of what was read: somebody else has changed settings. Never raises."""
         ...
 
 

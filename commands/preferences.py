@@ -60,6 +60,17 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Clearing:
+    """What is taken back together, whatever version it is at, and by whom."""
+
+    slots: tuple[Slot, ...] = ()
+    by: str = ""
+
+
+NOTHING = Clearing()
+
+
+@dataclass(frozen=True, slots=True)
 class InEffect:
     """The value that counts for one name, and the layer it comes from."""
 

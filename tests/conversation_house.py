@@ -22,7 +22,7 @@ from commands.conversations import (
 )
 from commands.errors import BusyError, ConflictError, NotFoundError
 from commands.ports import Authority
-from commands.preferences import Setting, Slot, Subjects
+from commands.preferences import Name, Setting, Slot, Subjects
 from commands.receipts import InProcessReceipts
 from commands.registry import Registry
 from commands.result import Result
@@ -59,6 +59,8 @@ class FakeConversations:
     running: dict[str, str] = field(default_factory=dict[str, str])
     """Thread to the person whose turn runs in it."""
     last: str | None = "what did we decide?\n\n  really"
+    own: tuple[Name, ...] = ()
+    """What is set for the conversation."""
     ahead: int = 0
     room: int = 3
     compressible: int = 12
@@ -84,7 +86,8 @@ class FakeConversations:
         begun = session(99, title=title, opening="")
         self.sessions.setdefault(self._key(caller), []).insert(0, begun)
         stopped = int(self.running.pop(self._key(caller), None) is not None)
-        return Restarted(begun, stopped, dropped=self.ahead)
+        cleared, self.own = self.own, ()
+        return Restarted(begun, stopped, dropped=self.ahead, cleared=cleared)
 
     async def stop(self, caller: Caller) -> Stopped:
         own = caller.origin.thread_key
@@ -166,6 +169,9 @@ class InProcessPreferences:
 
     async def clear(self, slot: Slot, *, expected_version: int, by: str) -> Setting:
         return self._put(slot, None, expected_version)
+
+    def forget(self) -> None:
+        """Nothing is read twice."""
 
     def _put(self, slot: Slot, value: str | None, expected_version: int) -> Setting:
         if self.rows.get(slot, Setting(slot, None, 0)).version != expected_version:

@@ -417,6 +417,9 @@ class FakePreferences:
         self.settings[slot] = PreferenceSetting(slot, None, expected_version + 1)
         return self.settings[slot]
 
+    def forget(self) -> None:
+        """Nothing is read twice."""
+
 
 class Members:
     """A workspace in which everybody is ``kind``."""

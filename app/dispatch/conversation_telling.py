@@ -14,6 +14,7 @@ from commands.conversations import Compressed, SessionSummary, Spent, TokenCount
 from commands.errors import CommandError, ConflictError, UnavailableError
 
 TITLE_TAKEN = "another session of this conversation has this title; choose another one"
+_MOVED_ON = "this conversation moved on meanwhile; look at `!resume` and say it again"
 _UNREACHABLE = "I cannot reach my own records right now; try again in a minute"
 _ANSWERS: tuple[tuple[type[SwitchboardError], type[CommandError], str], ...] = (
     (TitleTakenError, ConflictError, TITLE_TAKEN),
@@ -39,6 +40,13 @@ def answering() -> Generator[None]:
         found = ((answer, text) for kind, answer, text in _ANSWERS if isinstance(fault, kind))
         answer, text = next(found, (UnavailableError, _UNREACHABLE))
         raise answer(text) from fault
+
+
+def there(entry: SessionEntry | None) -> SessionEntry:
+    """Raises ``ConflictError`` where somebody else was faster."""
+    if entry is None:
+        raise ConflictError(_MOVED_ON)
+    return entry
 
 
 def summary_of(past: PastSession, *, is_current: bool = False) -> SessionSummary:

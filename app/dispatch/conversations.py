@@ -7,19 +7,19 @@ from datetime import timedelta
 
 from app.agents.windows import Windows
 from app.clock import Clock
+from app.dispatch.conversation_beginning import Beginning
 from app.dispatch.conversation_keys import keys_of, only_speaker
 from app.dispatch.conversation_lanes import BUSY, NOWHERE, AtHand, Lane, Lanes
 from app.dispatch.conversation_repeating import NOTHING, once_more
 from app.dispatch.conversation_stopping import CLEANUP_S, Stopping
 from app.dispatch.conversation_telling import (
-    TITLE_TAKEN,
     answering,
-    begun,
     compressed,
     full,
     parts_of,
     spent,
     summary_of,
+    there,
     undone,
 )
 from app.dispatch.keying import Keying
@@ -45,12 +45,11 @@ from commands.conversations import (
     Used,
     Whose,
 )
-from commands.errors import BusyError, ConflictError, NotFoundError
+from commands.errors import BusyError, NotFoundError
 from commands.ports import Choices, Preferences
 from commands.preferences import Name, subjects_of
 from commands.spec import Caller, Followup
 
-_MOVED_ON = "this conversation moved on meanwhile; look at `!resume` and say it again"
 _NO_SESSION = "there is no such session; `!resume` lists those that there are"
 _NOTHING_TO_NAME = "nothing has been said to me here yet, so there is no session to name"
 _CLOSING = "I am being restarted and take no more messages here; say it again in a minute"
@@ -89,6 +88,7 @@ class LiveConversations:
         self._store = kept.store
         self._stopping = Stopping(kept.lines, kept.keying, kept.cleanup_s)
         self._lanes = Lanes(kept.lines, kept.store, kept.transcripts, kept.keying)
+        self._beginning = Beginning(self._lanes, self._stopping, asked.preferences)
 
     async def participants(self, caller: Caller) -> frozenset[str]:
         with answering():
@@ -116,19 +116,7 @@ class LiveConversations:
 
     async def reset(self, caller: Caller, title: str | None) -> Restarted:
         with answering():
-            lane = await self._lanes.of(caller)
-            if title is not None and title in {each.title for each in await self._lanes.sessions([lane.key])}:
-                raise ConflictError(TITLE_TAKEN)
-            entry = await self._lanes.opened(lane)
-            await self._lanes.write_down(entry)
-            # Nothing can come between these: whoever is answered next finds the new session.
-            ended = self._lines.turn_of(lane.key)
-            dropped, stopped = self._lines.clear(lane.key), self._lines.stop_line(lane.key)
-            renewed = await self._store.reset(lane.key, watermark=caller.origin.position, title=title)
-            if ended is not None:
-                await self._stopping.left(ended)
-        self._kept.transcripts.forget(entry.session_id)
-        return Restarted(begun(_there(renewed), title), int(stopped), dropped)
+            return await self._beginning.reset(caller, title)
 
     async def stop(self, caller: Caller) -> Stopped:
         return await self._stopping.stop(caller)
@@ -151,7 +139,7 @@ class LiveConversations:
             left = await self._lanes.opened(lane)
             await self._lanes.write_down(left)
             self._lanes.require_quiet(lane.key)
-            entry = _there(await self._switched(lane, wanted, left, caller))
+            entry = there(await self._switched(lane, wanted, left, caller))
         for each in (left.session_id, entry.session_id):
             self._kept.transcripts.forget(each)
         return replace(summary_of(wanted, is_current=True), session_id=entry.session_id)
@@ -260,12 +248,6 @@ class LiveConversations:
         go = self._store.switch if wanted.session_key == lane.key else self._store.fork
         watermark = caller.origin.position
         return await go(lane.key, SessionId(wanted.session_id), expected=left.session_id, watermark=watermark)
-
-
-def _there(entry: SessionEntry | None) -> SessionEntry:
-    if entry is None:
-        raise ConflictError(_MOVED_ON)
-    return entry
 
 
 def _brought(ticket: Ticket[Work], caller: Caller) -> bool:

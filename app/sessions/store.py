@@ -8,6 +8,7 @@ from app.channel import ThreadKey
 from app.sessions.entry import ResumeReason, SessionEntry, SessionId, SessionKey
 from app.sessions.source import SessionSource
 from app.sessions.transcript import Found, PastSession, Rewound, TranscriptMessage
+from commands.preferences import NOTHING, Clearing
 
 
 class SessionStore(Protocol):
@@ -36,11 +37,17 @@ class SessionStore(Protocol):
     async def update(self, key: SessionKey, *, last_prompt_tokens: int | None = None) -> None: ...
 
     async def reset(
-        self, key: SessionKey, *, watermark: str | None = None, title: str | None = None
+        self,
+        key: SessionKey,
+        *,
+        watermark: str | None = None,
+        title: str | None = None,
+        clearing: Clearing = NOTHING,
     ) -> SessionEntry | None:
         """A new session id under the same key, ``is_fresh_reset``; the old session has ended and is kept.
 
-        What stands in the thread up to ``watermark`` is not read again. Raises ``TitleTakenError``.
+        What stands in the thread up to ``watermark`` is not read again. Settings are taken back in the same step, of
+        which whoever keeps them at hand has to be told. Raises ``TitleTakenError``.
         """
         ...
 

@@ -11,7 +11,8 @@ from app.sessions import lifecycle
 from app.sessions.entry import EndReason, ResumeReason, SessionEntry, SessionId, SessionKey
 from app.sessions.lifecycle import Opening
 from app.sessions.source import SessionSource
-from app.state import entry_rows, session_rows, transcript_rows
+from app.state import entry_rows, override_rows, session_rows, transcript_rows
+from commands.preferences import NOTHING, Clearing
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,13 @@ def found(connection: Connection, arrival: Arrival, moment: Moment, kept: Sessio
 
 
 def reset(
-    connection: Connection, key: SessionKey, moment: Moment, *, watermark: str | None = None, title: str | None = None
+    connection: Connection,
+    key: SessionKey,
+    moment: Moment,
+    *,
+    watermark: str | None = None,
+    title: str | None = None,
+    clearing: Clearing = NOTHING,
 ) -> SessionEntry | None:
     """Raises ``TitleTakenError``."""
     entry = entry_rows.get(connection, key)
@@ -85,6 +92,7 @@ def reset(
 
     changed = _replaced(connection, entry, EndReason.RESET, moment, renew, title)
     entry_rows.save(connection, changed)
+    override_rows.clear(connection, clearing, moment.now)
     return changed
 
 

@@ -15,6 +15,7 @@ from app.sessions.transcript import Found, PastSession, Rewound, TranscriptMessa
 from app.state import entry_rows, searching, session_rows, session_steps, transcript_rows
 from app.state.engine import Database
 from app.state.session_steps import Arrival, Moment
+from commands.preferences import NOTHING, Clearing
 
 
 def eight_hex_digits() -> str:
@@ -55,11 +56,18 @@ class StateSessions:
         await self._change(key, partial(lifecycle.touched, now=now, last_prompt_tokens=last_prompt_tokens))
 
     async def reset(
-        self, key: SessionKey, *, watermark: str | None = None, title: str | None = None
+        self,
+        key: SessionKey,
+        *,
+        watermark: str | None = None,
+        title: str | None = None,
+        clearing: Clearing = NOTHING,
     ) -> SessionEntry | None:
         moment = self._moment()
         return await self._database.write(
-            lambda connection: session_steps.reset(connection, key, moment, watermark=watermark, title=title)
+            lambda connection: session_steps.reset(
+                connection, key, moment, watermark=watermark, title=title, clearing=clearing
+            )
         )
 
     async def switch(

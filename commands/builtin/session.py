@@ -19,7 +19,7 @@ from commands.conversations import Restarted, Whose
 from commands.errors import InvalidInputError, NotFoundError, UnavailableError
 from commands.ports import Authority, Conversations
 from commands.quoting import cut, one_line
-from commands.spec import Caller, Followup, Reply, Surface, Values
+from commands.spec import Caller, Followup, Json, Reply, Surface, Values
 
 WRITE = "session:write"
 RESUMABLE, LISTED = 10, 20
@@ -43,7 +43,12 @@ class SessionCommands:
         done = await conversations.reset(caller, title)
         titled = f", titled {for_text(title, caller)}" if title else ""
         text = f"🆕 A new session begins here{titled}. What was said before is kept: `!resume` goes back to it."
-        data = {"session": session_data(done.session, caller), "stopped": done.stopped, "dropped": done.dropped}
+        data: dict[str, Json] = {
+            "session": session_data(done.session, caller),
+            "stopped": done.stopped,
+            "dropped": done.dropped,
+            "cleared": [name.value for name in done.cleared],
+        }
         return Reply(data, text + _casualties(done), receipt="began a new session")
 
     async def stop(self, caller: Caller, values: Values) -> Reply:  # noqa: ARG002 - it takes none
@@ -168,4 +173,5 @@ class SessionCommands:
 def _casualties(done: Restarted) -> str:
     stopped = f" I stopped {count(done.stopped, 'turn')}." if done.stopped else ""
     dropped = f" {count(done.dropped, 'waiting message')} will not be answered." if done.dropped else ""
-    return stopped + dropped
+    names = " or ".join(done.cleared)
+    return stopped + dropped + (f" No {names} is set for this conversation any more." if names else "")

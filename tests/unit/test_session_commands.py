@@ -6,6 +6,7 @@ from typing import cast
 import pytest
 
 from commands.conversations import Spent, TokenCounts, Whose
+from commands.preferences import Name
 from commands.result import Code
 from commands.spec import Caller, Followup, Json, Origin, Replaced, Surface
 from commands.untrusted import OPEN, untrusted
@@ -41,6 +42,18 @@ async def test_a_new_session_tells_what_it_cost_others(house: TalkHouse) -> None
     house.talk.ahead = 2
     assert (await house.say("!new")).text.endswith(" I stopped 1 turn. 2 waiting messages will not be answered.")
     assert house.talk.asked == [("reset", None)]
+
+
+async def test_a_new_session_tells_what_is_not_set_any_more(house: TalkHouse) -> None:
+    house.talk.own = (Name.MODEL, Name.EFFORT)
+    result = await house.say("!new")
+    assert result.text.endswith("goes back to it. No model or effort is set for this conversation any more.")
+    assert result.reply is not None
+    assert result.reply.data["cleared"] == ["model", "effort"]
+    again = await house.say("!new")
+    assert again.text.endswith("goes back to it.")
+    assert again.reply is not None
+    assert again.reply.data["cleared"] == []
 
 
 async def test_a_title_is_one_visible_line_and_its_conversations_only_one(house: TalkHouse) -> None:

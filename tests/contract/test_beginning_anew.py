@@ -1,0 +1,94 @@
+"""A new session takes back what was set for its conversation alone, over every database."""
+
+import pytest
+from sqlalchemy import text as sql
+
+from app.dispatch.conversations import LiveConversations
+from app.dispatch.keying import Keying
+from app.sessions.key import KeyRules
+from app.state.engine import Database
+from app.state.preferences import StatePreferences
+from commands.errors import ConflictError, UnavailableError
+from commands.preferences import Layer, Name, Setting, Slot
+from tests.live_house import ANN, BO, LiveHouse, calling, heard
+
+THREAD, CHANNEL = "slack:C1:1.0", "slack:C1"
+MODEL, EFFORT, AGENT = (Slot(Layer.THREAD, THREAD, name) for name in (Name.MODEL, Name.EFFORT, Name.AGENT))
+OTHERS = (
+    AGENT,
+    Slot(Layer.THREAD, "slack:C1:2.0", Name.MODEL),
+    Slot(Layer.USER, ANN, Name.MODEL),
+    Slot(Layer.USER, ANN, Name.INSTRUCTIONS),
+    Slot(Layer.CHANNEL, CHANNEL, Name.EFFORT),
+)
+EVERYWHERE = {Layer.USER: ANN, Layer.CHANNEL: CHANNEL}
+
+
+class Talk:
+    """Conversations and settings in one database."""
+
+    def __init__(self, database: Database, keying: Keying | None = None) -> None:
+        self.house = LiveHouse(database, keying or Keying())
+        self.preferences = StatePreferences(database, self.house.clock.now)
+        house = self.house
+        asked = house.asked
+        changed = type(asked)(asked.usage, asked.compressor, self.preferences, asked.choices, asked.windows)
+        self.conversations = LiveConversations(house.kept, changed)
+
+    async def choose(self, *slots: Slot) -> None:
+        for slot in slots:
+            await self.preferences.set(slot, "high", expected_version=0, by=ANN)
+
+    async def of_thread(self) -> dict[Name, Setting]:
+        """As the next turn reads it, right after another one."""
+        return {each.slot.name: each for each in await self.preferences.get({Layer.THREAD: THREAD})}
+
+
+@pytest.fixture
+def talk(database: Database) -> Talk:
+    return Talk(database)
+
+
+async def test_a_new_session_begins_without_the_model_and_the_effort_of_the_one_before(talk: Talk) -> None:
+    await talk.house.said(heard("one", position="1.1"))
+    await talk.choose(MODEL, EFFORT)
+    assert (await talk.of_thread())[Name.MODEL].value == "high"
+    done = await talk.conversations.reset(calling("1.2", by=BO), None)
+    assert done.cleared == (Name.EFFORT, Name.MODEL)
+    assert await talk.of_thread() == {
+        Name.EFFORT: Setting(EFFORT, None, 2),
+        Name.MODEL: Setting(MODEL, None, 2),
+    }
+    assert (await talk.conversations.reset(calling("1.3"), None)).cleared == ()
+    assert (await talk.of_thread())[Name.MODEL].version == 2, "what is not set is not taken back once more"
+
+
+async def test_who_answers_and_what_is_set_elsewhere_stays(talk: Talk) -> None:
+    await talk.house.said(heard("one", position="1.1"))
+    await talk.choose(EFFORT, *OTHERS)
+    assert (await talk.conversations.reset(calling("1.2"), None)).cleared == (Name.EFFORT,)
+    elsewhere = {**EVERYWHERE, Layer.THREAD: "slack:C1:2.0"}
+    left = [*await talk.preferences.get(elsewhere), (await talk.of_thread())[Name.AGENT]]
+    assert {each.slot for each in left if each.value == "high"} == set(OTHERS)
+
+
+async def test_a_new_session_that_does_not_come_about_takes_nothing_back(talk: Talk, database: Database) -> None:
+    await talk.house.said(heard("one", position="1.1"))
+    await talk.choose(MODEL)
+    await talk.house.talk.title(calling("1.2"), "Plan")
+    with pytest.raises(ConflictError, match="title"):
+        await talk.conversations.reset(calling("1.3"), "Plan")
+    assert (await talk.of_thread())[Name.MODEL].value == "high"
+    await database.write(lambda connection: connection.execute(sql("ALTER TABLE transcript RENAME TO gone")))
+    with pytest.raises(UnavailableError, match="my own records"):
+        await talk.conversations.reset(calling("1.4"), None)
+    assert (await talk.of_thread())[Name.MODEL].value == "high"
+
+
+async def test_where_people_are_kept_apart_nobody_takes_back_what_holds_for_others(database: Database) -> None:
+    talk = Talk(database, Keying(KeyRules(thread_sessions_per_user=True)))
+    await talk.house.said(heard("one", position="1.1", by=ANN))
+    await talk.choose(MODEL)
+    await talk.house.said(heard("two", position="1.2", by=BO))
+    assert (await talk.conversations.reset(calling("1.3", by=ANN), None)).cleared == ()
+    assert (await talk.of_thread())[Name.MODEL].value == "high"
