@@ -41,7 +41,7 @@ class CallLog:
         return [call for call in self.calls if call.method == method]
 
     async def wait_for(
-        self, predicate: Callable[[ApiCall], bool], *, timeout_s: float = 5.0, since: int = 0
+        self, predicate: Callable[[ApiCall], bool], *, timeout_s: float = 20.0, since: int = 0
     ) -> ApiCall:
         """The first call from index ``since`` on that satisfies; raises ``TimeoutError``."""
         seen = since

@@ -20,7 +20,7 @@ class Pulse:
         self._next.set()
         self._next = asyncio.Event()
 
-    async def wait_for(self, predicate: Callable[[], T | None], timeout_s: float = 5.0) -> T:
+    async def wait_for(self, predicate: Callable[[], T | None], timeout_s: float = 20.0) -> T:
         """The first truthy answer of ``predicate``; raises ``TimeoutError`` when there is none in time."""
         async with asyncio.timeout(timeout_s):
             while True:

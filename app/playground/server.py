@@ -55,14 +55,14 @@ class Playground:
         """What ``SLACK_API_URL`` or a client's ``base_url`` is set to."""
         return f"{self.origin.base_url}/api/"
 
-    async def wait_for(self, predicate: Callable[[], T | None], timeout_s: float = 5.0) -> T:
+    async def wait_for(self, predicate: Callable[[], T | None], timeout_s: float = 20.0) -> T:
         """The first truthy answer of ``predicate``, asked again whenever something happens.
 
         Raises ``TimeoutError``.
         """
         return await self.pulse.wait_for(predicate, timeout_s)
 
-    async def wait_connected(self, connections: int = 1, timeout_s: float = 5.0) -> None:
+    async def wait_connected(self, connections: int = 1, timeout_s: float = 20.0) -> None:
         """Until the app has that many Socket Mode connections."""
         await self.wait_for(lambda: self.delivery.connections() >= connections, timeout_s)
 
@@ -74,7 +74,7 @@ class Playground:
         """All the bot has said in the thread as Markdown: its messages in order, nothing put between them."""
         return "".join(_markdown(message) for message in self._said_by_bot(channel, root_ts))
 
-    async def answer(self, channel: str, root_ts: str, timeout_s: float = 5.0) -> str:
+    async def answer(self, channel: str, root_ts: str, timeout_s: float = 20.0) -> str:
         """``answer_text`` once the bot has said something, no stream is live and its status is cleared.
 
         Raises ``TimeoutError``.

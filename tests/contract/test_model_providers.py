@@ -238,7 +238,7 @@ async def test_silence_ends_the_call_at_both_sides(vendor: Vendor, *, begins: bo
     answer = Answer(vendor.begun if begins else [], ending=Ending.HANG)
     async with connected(vendor.make, answer, idle_s=0.15) as (server, provider):
         with pytest.raises(ModelUnreachableError, match="fell silent"):
-            await asyncio.wait_for(read(provider), 3)
+            await asyncio.wait_for(read(provider), 20)
         await server.disconnected.wait()
         assert len(server.calls) == 1
 
@@ -292,7 +292,7 @@ async def test_a_connection_that_never_comes_about_is_given_up(vendor: Vendor) -
         gone.set()
         writer.close()
 
-    async with asyncio.timeout(3), await asyncio.start_server(ignore, "127.0.0.1", 0) as listener:
+    async with asyncio.timeout(20), await asyncio.start_server(ignore, "127.0.0.1", 0) as listener:
         port = listener.sockets[0].getsockname()[1]
         base_url = f"https://127.0.0.1:{port}"
         provider = await made(vendor.make, base_url, connect_s=0.05, idle_s=60)

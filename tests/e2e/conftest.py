@@ -49,12 +49,12 @@ class Bot:
     def text(self, root: Message) -> str:
         return self.playground.answer_text(root.channel, root.root_ts)
 
-    async def answered(self, root: Message, times: int = 1, timeout_s: float = 8.0) -> str:
+    async def answered(self, root: Message, times: int = 1, timeout_s: float = 20.0) -> str:
         """The bot's words in the thread once it has given that many whole answers."""
         await self.rest(lambda: len(self._whole(root)) >= times, timeout_s)
         return self.text(root)
 
-    async def rest(self, condition: Callable[[], bool], timeout_s: float = 8.0) -> None:
+    async def rest(self, condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
         """Until ``condition`` holds and no turn is under way."""
         await self.playground.wait_for(condition, timeout_s)
         async with asyncio.timeout(timeout_s):

@@ -61,7 +61,7 @@ async def test_a_mention_at_the_top_is_answered_there_without_a_stream(playgroun
     gate = asyncio.Event()
     async with talking(playground, ScriptedProvider(["It is ", gate, "ready."])) as bot:
         bot.say(f"{MENTION} is it ready?")
-        await playground.wait_for(lambda: shown(playground) == ["It is"], 8.0)
+        await playground.wait_for(lambda: shown(playground) == ["It is"])
         gate.set()
         await bot.rest(lambda: shown(playground) == ["It is ready."])
         assert bot.calls("chat.startStream") == bot.calls("assistant.threads.setStatus") == 0
@@ -104,13 +104,13 @@ async def test_messages_of_one_conversation_wait_their_turn_and_can_be_stopped(p
     provider = ScriptedProvider(["Let me think", asyncio.Event()], ["two"])
     async with talking(playground, provider) as bot:
         bot.say(f"{MENTION} 1")
-        await playground.wait_for(lambda: shown(playground) == ["Let me think"], 8.0)
+        await playground.wait_for(lambda: shown(playground) == ["Let me think"])
         bot.say(f"{MENTION} 2")
-        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1, 8.0)
+        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1)
         told = playground.calls.of("chat.postEphemeral")[-1].args
         assert (told["text"], told.get("thread_ts")) == (wording.waiting(1), None)
         bot.say(f"{MENTION} !status")
-        await playground.wait_for(lambda: "a turn is under way, 1 waiting" in shown(playground)[-1], 8.0)
+        await playground.wait_for(lambda: "a turn is under way, 1 waiting" in shown(playground)[-1])
         bot.say(f"{MENTION} !stop")
         await bot.rest(lambda: shown(playground)[-1] == "two")
         assert "🛑 Stopped 1 turn." not in shown(playground)
@@ -126,7 +126,7 @@ async def test_a_call_whose_answer_is_lost_neither_loses_nor_doubles_text(
     async with talking(playground, ScriptedProvider(["One two ", gate, "three."])) as bot:
         playground.faults.inject(Fault(method=method, kind=kind))
         bot.say(f"{MENTION} 1")
-        await playground.wait_for(lambda: shown(playground) == ["One two"], 8.0)
+        await playground.wait_for(lambda: shown(playground) == ["One two"])
         gate.set()
         await bot.rest(lambda: shown(playground) == ["One two three."])
         assert playground.faults.pending == 0
@@ -167,7 +167,7 @@ async def test_the_next_process_goes_on_in_the_channel_whatever_its_settings_say
     provider = ScriptedProvider(["Let me ", asyncio.Event()], ["Let me see: done."])
     async with running(playground, hasty(at_the_top(settings)), provider) as bot:
         bot.say(f"{MENTION} 1")
-        await playground.wait_for(lambda: shown(playground) == ["Let me"], 8.0)
+        await playground.wait_for(lambda: shown(playground) == ["Let me"])
     async with running(playground, settings, provider) as bot:
         await bot.rest(lambda: "done" in shown(playground)[-1])
         assert shown(playground) == [wording.recovered("Let me see: done.")], "in place of what was there of it"
@@ -189,8 +189,8 @@ async def test_a_long_answer_of_a_command_is_a_file_in_the_channel(playground: P
     async with build(settings, memory=store) as application, application.serving():
         await application.connected()
         playground.people.say(ALICE, GENERAL, f"{MENTION} memory list me")
-        await playground.wait_for(lambda: len(shown(playground)) == 1, 8.0)
-        await playground.wait_for(lambda: not application.dispatcher.conversations, 8.0)
+        await playground.wait_for(lambda: len(shown(playground)) == 1)
+        await playground.wait_for(lambda: not application.dispatcher.conversations)
     (message,) = own(playground)
     assert len(message.files) == 1
 

@@ -38,7 +38,7 @@ def whispers(bot: Bot) -> list[str]:
 
 
 async def under_way(bot: Bot, root: Message, words: str) -> None:
-    await bot.playground.wait_for(lambda: words in bot.text(root), 8.0)
+    await bot.playground.wait_for(lambda: words in bot.text(root))
 
 
 async def test_five_quick_messages_have_five_visible_outcomes_in_their_order(playground: Playground) -> None:
@@ -49,7 +49,7 @@ async def test_five_quick_messages_have_five_visible_outcomes_in_their_order(pla
         await under_way(bot, root, "one")
         for number in (2, 3, 4, 5):
             bot.say(f"{MENTION} {number}", thread_ts=root.ts)
-            await playground.wait_for(lambda number=number: len(whispers(bot)) == number - 1, 8.0)
+            await playground.wait_for(lambda number=number: len(whispers(bot)) == number - 1)
         gate.set()
         await bot.rest(lambda: len(bot.answers(root)) == 5)
         assert bot.text(root) == "onetwothreefourfive"
@@ -64,14 +64,14 @@ async def test_a_start_whose_answer_is_lost_takes_over_no_answer_before_it(playg
     provider = ScriptedProvider([unsaid, "one", unfinished], ["t", begun, "wo"])
     async with talking(playground, provider) as bot:
         root = bot.say(f"{MENTION} 1")
-        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        await playground.wait_for(lambda: len(provider.requests) == 1)
         bot.say(f"{MENTION} 2", thread_ts=root.ts)
-        await playground.wait_for(lambda: len(whispers(bot)) == 1, 8.0)
+        await playground.wait_for(lambda: len(whispers(bot)) == 1)
         unsaid.set()
         await under_way(bot, root, "one")
         playground.faults.inject(Fault(method="chat.startStream", kind=FaultKind.DROP_AFTER))
         unfinished.set()
-        await playground.wait_for(lambda: playground.faults.pending == 0, 8.0)
+        await playground.wait_for(lambda: playground.faults.pending == 0)
         begun.set()
         await bot.rest(lambda: "two" in bot.text(root))
         assert bot.text(root) == "onetwo"
@@ -84,9 +84,9 @@ async def test_a_full_line_refuses_in_a_sentence_and_what_waits_is_answered(play
         root = bot.say(f"{MENTION} 1")
         await under_way(bot, root, "one")
         bot.say(f"{MENTION} 2", thread_ts=root.ts)
-        await playground.wait_for(lambda: len(whispers(bot)) == 1, 8.0)
+        await playground.wait_for(lambda: len(whispers(bot)) == 1)
         bot.say(f"{MENTION} 3", thread_ts=root.ts)
-        await playground.wait_for(lambda: "did not take" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "did not take" in bot.text(root))
         gate.set()
         await bot.rest(lambda: len(bot.answers(root)) == 3)
         assert "two" in bot.text(root)
@@ -136,7 +136,7 @@ async def test_whoever_says_how_to_be_answered_is_not_answered_along_with_anothe
     provider = ScriptedProvider([busy], ["one"], ["two"])
     async with talking(playground, provider, busy_input="steer") as bot:
         root = bot.say(f"{MENTION} 1")
-        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        await playground.wait_for(lambda: len(provider.requests) == 1)
         bot.say(f"{MENTION} effort:high 2", thread_ts=root.ts)
         await bot.rest(lambda: len(bot.answers(root)) == 2)
         assert whispers(bot) == [wording.waiting(1)]
@@ -148,7 +148,7 @@ async def test_a_message_steers_the_answer_that_has_not_begun_to_be_written(play
     provider = ScriptedProvider([busy], ["in French: oui "])
     async with talking(playground, provider, busy_input="steer") as bot:
         root = bot.say(f"{MENTION} is it ready?")
-        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        await playground.wait_for(lambda: len(provider.requests) == 1)
         bot.say(f"{MENTION} answer in French", thread_ts=root.ts)
         await bot.rest(lambda: "oui" in bot.text(root))
         assert len(bot.answers(root)) == 1
@@ -167,7 +167,7 @@ async def test_a_message_that_steered_an_answer_ends_with_it_when_a_person_stops
     provider = ScriptedProvider([busy], ["in French", asyncio.Event()], ["not again"])
     async with running(playground, settings, provider) as bot:
         root = bot.say(f"{MENTION} is it ready?")
-        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        await playground.wait_for(lambda: len(provider.requests) == 1)
         bot.say(f"{MENTION} answer in French", thread_ts=root.ts)
         await under_way(bot, root, "in French")
         bot.say("!stop", thread_ts=root.ts)
@@ -186,7 +186,7 @@ async def test_a_steering_message_that_comes_too_late_is_the_next_turn(playgroun
         root = bot.say(f"{MENTION} 1")
         await under_way(bot, root, "one")
         bot.say(f"{MENTION} 2", thread_ts=root.ts)
-        await playground.wait_for(lambda: len(whispers(bot)) == 1, 8.0)
+        await playground.wait_for(lambda: len(whispers(bot)) == 1)
         gate.set()
         await bot.rest(lambda: len(bot.answers(root)) == 2)
         assert whispers(bot) == [wording.waiting(1)]
@@ -201,9 +201,9 @@ async def test_what_somebody_else_says_meanwhile_waits_and_they_are_told_so(
     provider = ScriptedProvider([gate, "to alice"], ["to bob"])
     async with talking(playground, provider, busy_input=busy_input) as bot:
         root = bot.say(f"{MENTION} is it ready?")
-        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        await playground.wait_for(lambda: len(provider.requests) == 1)
         bot.say(f"{MENTION} stop that", user=BOB, thread_ts=root.ts)
-        await playground.wait_for(lambda: len(whispers(bot)) == 1, 8.0)
+        await playground.wait_for(lambda: len(whispers(bot)) == 1)
         gate.set()
         await bot.rest(lambda: len(bot.answers(root)) == 2)
         assert whispers(bot) == [wording.waiting(1)]
@@ -216,7 +216,7 @@ async def test_whoever_ends_their_answer_hears_who_comes_before_the_next_one(pla
         root = bot.say(f"{MENTION} 1")
         await under_way(bot, root, "Let me think")
         bot.say(f"{MENTION} 2", user=BOB, thread_ts=root.ts)
-        await playground.wait_for(lambda: len(whispers(bot)) == 1, 8.0)
+        await playground.wait_for(lambda: len(whispers(bot)) == 1)
         bot.say(f"{MENTION} 3", thread_ts=root.ts)
         await bot.rest(lambda: "to alice" in bot.text(root))
         assert bot.text(root) == f"Let me think{wording.INTERRUPTED}to bobto alice"
@@ -291,7 +291,7 @@ async def test_a_conversation_near_its_models_window_is_summarised_once_under_th
         await bot.answered(root)
         for number in (2, 3, 4):
             bot.say(f"{MENTION} {number}", thread_ts=root.ts)
-            await bot.answered(root, times=number, timeout_s=15.0)
+            await bot.answered(root, times=number)
         asked = provider.requests
         assert len(asked) == 5
         assert "Write the notes" in asked[3].system[0]
@@ -316,13 +316,13 @@ async def test_a_message_does_not_end_an_answer_whose_conversation_is_being_summ
         await bot.answered(root)
         for number in (2, 3):
             bot.say(f"{MENTION} {number}", thread_ts=root.ts)
-            await bot.answered(root, times=number, timeout_s=15.0)
+            await bot.answered(root, times=number)
         bot.say(f"{MENTION} 4", thread_ts=root.ts)
-        await playground.wait_for(lambda: len(provider.requests) == 4, 8.0)
+        await playground.wait_for(lambda: len(provider.requests) == 4)
         bot.say(f"{MENTION} 5", thread_ts=root.ts)
-        await playground.wait_for(lambda: bool(whispers(bot)), 8.0)
+        await playground.wait_for(lambda: bool(whispers(bot)))
         gate.set()
-        await bot.answered(root, times=5, timeout_s=15.0)
+        await bot.answered(root, times=5)
         assert whispers(bot) == [wording.waiting(1)]
         assert bot.text(root).endswith("fourfive")
         assert len(provider.requests) == 6, "it was summarised once"
@@ -342,9 +342,9 @@ async def test_a_prompt_that_the_provider_refuses_as_too_long_is_summarised_and_
         await bot.answered(root)
         for number in (2, 3):
             bot.say(f"{MENTION} {number}", thread_ts=root.ts)
-            await bot.answered(root, times=number, timeout_s=15.0)
+            await bot.answered(root, times=number)
         bot.say(f"{MENTION} 4", thread_ts=root.ts)
-        await bot.rest(lambda: bot.text(root).endswith("after"), 15.0)
+        await bot.rest(lambda: bot.text(root).endswith("after"))
         assert "The notes." in "\n".join(turn.text for turn in provider.requests[-1].messages)
         assert provider.requests[-1].messages[-1].text.endswith("alice: 4")
 

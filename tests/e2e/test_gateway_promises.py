@@ -39,7 +39,7 @@ async def test_an_edit_that_is_refused_for_its_rate_doubles_nothing(playground: 
         playground.faults.inject(Fault("chat.startStream", FaultKind.REFUSED, error="not_allowed_token_type"))
         playground.faults.inject(Fault("chat.update", FaultKind.RATE_LIMITED, retry_after_s=1))
         root = bot.say(f"{MENTION} hello")
-        await playground.wait_for(lambda: bot.text(root) == "One two", 8.0)
+        await playground.wait_for(lambda: bot.text(root) == "One two")
         gate.set()
         await bot.rest(lambda: bot.text(root) == "One two three.")
         assert len(bot.answers(root)) == 1
@@ -51,7 +51,7 @@ async def test_a_turn_is_stopped_from_outside_of_its_thread(playground: Playgrou
     provider = ScriptedProvider(["Let me think", asyncio.Event()])
     async with running(playground, settings_of(playground, "socket"), provider) as bot:
         root = bot.say(f"{MENTION} hello")
-        await playground.wait_for(lambda: "Let me think" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "Let me think" in bot.text(root))
         await playground.people.slash(ALICE, GENERAL, "/switchboard", "stop")
         await bot.rest(lambda: wording.STOPPED in bot.text(root))
         assert len(bot.answers(root)) <= 2, "what there was of the answer, and that it ends here"

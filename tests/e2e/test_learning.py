@@ -41,7 +41,7 @@ class Talk:
         """The bot's answer, once everything that was said has been learned from."""
         asked = self.playground.people.say(user, channel, text, thread_ts=None if root is None else root.ts)
         before = len(self.answers(asked))
-        await self.playground.wait_for(lambda: len(self.answers(asked)) > before, 15.0)
+        await self.playground.wait_for(lambda: len(self.answers(asked)) > before)
         await self.rest()
         return self.playground.answer_text(channel, asked.root_ts)
 
@@ -86,7 +86,7 @@ async def test_what_was_remembered_is_shown_and_can_be_taken_back(playground: Pl
         talk = Talk(playground, application)
         await talk.says(f"{MENTION} We store our invoices in the blue bucket")
         call = await playground.calls.wait_for(
-            lambda call: call.method == "chat.postEphemeral" and "Remembered" in str(call.args), timeout_s=8.0
+            lambda call: call.method == "chat.postEphemeral" and "Remembered" in str(call.args)
         )
         assert call.answer is not None
         await playground.people.click(ALICE, GENERAL, str(call.answer["message_ts"]), "memory_undo")
@@ -107,11 +107,11 @@ async def test_a_conversation_is_shortened_after_what_it_taught_was_looked_at(pl
         await bot.answered(root)
         bot.say(f"{MENTION} We store our invoices in the blue bucket", thread_ts=root.ts)
         await bot.answered(root, times=2)
-        await playground.wait_for(lambda: len(provider.requests) == 3, 8.0)
+        await playground.wait_for(lambda: len(provider.requests) == 3)
         bot.say(f"{MENTION} 3", thread_ts=root.ts)
-        await playground.wait_for(lambda: len(provider.requests) == 4, 8.0)
+        await playground.wait_for(lambda: len(provider.requests) == 4)
         beside = bot.say(f"{MENTION} status show")
-        await playground.wait_for(lambda: bool(bot.answers(beside)), 8.0)
+        await playground.wait_for(lambda: bool(bot.answers(beside)))
         assert len(provider.requests) == 4, "nobody goes on with the shortened conversation"
         looking.set()
         await bot.answered(root, times=3)

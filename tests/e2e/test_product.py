@@ -19,6 +19,8 @@ from tests.e2e.conftest import ALICE, GENERAL, MENTION
 
 ADDRESS = re.compile(rb"Open (http://127\.0\.0\.1:\d+)")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+WAIT_MS = 20_000
+expect.set_options(timeout=WAIT_MS)
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -57,7 +59,7 @@ async def browsing(address: str, width: int = 1280, height: int = 860) -> AsyncG
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         page = await browser.new_page(viewport={"width": width, "height": height})
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(WAIT_MS)
         await page.goto(address)
         yield page
         await browser.close()

@@ -261,9 +261,9 @@ async def test_what_an_orderly_stop_cuts_short_says_so_and_is_finished_in_the_sa
     settings = settings_of(playground, "socket")
     async with running(playground, hasty(settings), ScriptedProvider(["Let me ", asyncio.Event()])) as bot:
         root = bot.say(f"{MENTION} which port?")
-        await playground.wait_for(lambda: "Let me" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "Let me" in bot.text(root))
         bot.say(f"{MENTION} and which host?", thread_ts=root.ts)
-        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1, 8.0)
+        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1)
     (message,) = [m for m in playground.thread(GENERAL, root.ts) if m.user == BOT]
     assert wording.UNFINISHED in playground.answer_text(GENERAL, root.ts)
     async with running(playground, settings, ScriptedProvider([*PIECES], ["It is db1."])) as bot:

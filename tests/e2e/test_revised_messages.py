@@ -25,7 +25,7 @@ class Busy:
     async def ask(self, text: str) -> None:
         whispers = self.bot.calls("chat.postEphemeral")
         self.waiting.append(self.bot.say(f"{MENTION} {text}", thread_ts=self.root.ts))
-        await self.bot.playground.wait_for(lambda: self.bot.calls("chat.postEphemeral") > whispers, 8.0)
+        await self.bot.playground.wait_for(lambda: self.bot.calls("chat.postEphemeral") > whispers)
 
     async def delete(self, message: Message) -> None:
         self.bot.playground.people.delete(ALICE, message.channel, message.ts)
@@ -38,7 +38,7 @@ class Busy:
     async def heard(self) -> None:
         """The bot has acknowledged every event."""
         delivery = self.bot.playground.delivery
-        await self.bot.playground.wait_for(lambda: delivery.under_way == 0, 8.0)
+        await self.bot.playground.wait_for(lambda: delivery.under_way == 0)
 
     @property
     def asked(self) -> list[str]:
@@ -51,7 +51,7 @@ async def busy(playground: Playground, mode: str) -> AsyncIterator[Busy]:
     provider = ScriptedProvider(["one", gate], ["two"], ["three"])
     async with running(playground, settings_of(playground, mode), provider) as bot:
         root = bot.say(f"{MENTION} 1")
-        await playground.wait_for(lambda: "one" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "one" in bot.text(root))
         yield Busy(bot, gate, root)
 
 
@@ -107,7 +107,7 @@ async def test_a_restart_knows_what_was_deleted_and_edited_while_it_waited(playg
     provider = ScriptedProvider(["one", asyncio.Event()])
     async with running(playground, hasty(settings), provider) as bot:
         root = bot.say(f"{MENTION} 1")
-        await playground.wait_for(lambda: "one" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "one" in bot.text(root))
         before = Busy(bot, asyncio.Event(), root)
         await before.ask("SECRET")
         await before.ask("OLD")

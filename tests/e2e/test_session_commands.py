@@ -75,11 +75,11 @@ async def test_what_was_queued_by_name_stands_in_its_place_in_the_next_process(p
     provider = ScriptedProvider([asyncio.Event()], ["first"], ["queued"], ["after"])
     async with running(playground, hasty(settings), provider) as bot:
         root = bot.say(f"{MENTION} 1")
-        await playground.wait_for(lambda: len(provider.requests) == 1, 8.0)
+        await playground.wait_for(lambda: len(provider.requests) == 1)
         bot.say("!queue effort:high 2", thread_ts=root.ts)
-        await playground.wait_for(lambda: "In line, 1 message before it" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "In line, 1 message before it" in bot.text(root))
         bot.say(f"{MENTION} 3", thread_ts=root.ts)
-        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1, 8.0)
+        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1)
         whisper = str(playground.calls.of("chat.postEphemeral")[-1].args["text"])
         assert whisper == wording.waiting(2)
     async with running(playground, settings, provider) as bot:
@@ -93,9 +93,9 @@ async def test_stop_ends_the_answer_and_a_queued_text_is_a_turn_of_its_own(playg
     provider = ScriptedProvider(["Let me think", asyncio.Event()], ["queued"])
     async with running(playground, settings_of(playground, "socket"), provider) as bot:
         root = bot.say(f"{MENTION} first")
-        await playground.wait_for(lambda: "Let me think" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "Let me think" in bot.text(root))
         bot.say("!queue and then?", thread_ts=root.ts)
-        await playground.wait_for(lambda: "In line, 1 message before it" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "In line, 1 message before it" in bot.text(root))
         bot.say("!stop", thread_ts=root.ts)
         await bot.rest(lambda: bot.text(root).endswith("queued"))
         assert "Stopped 1 turn" not in bot.text(root)
@@ -107,7 +107,7 @@ async def test_stop_says_what_it_did_where_the_answer_it_stopped_is_not_seen(pla
     provider = ScriptedProvider(["Let me think", asyncio.Event()])
     async with running(playground, settings_of(playground, "socket"), provider) as bot:
         root = bot.say(f"{MENTION} first")
-        await playground.wait_for(lambda: "Let me think" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "Let me think" in bot.text(root))
         elsewhere = bot.say(f"{MENTION} !stop")
         await bot.rest(lambda: bot.text(elsewhere) == "🛑 Stopped 1 turn.")
         assert bot.text(root) == f"Let me think{wording.STOPPED}"
@@ -118,9 +118,9 @@ async def test_a_new_session_in_mid_answer_stops_it_and_drops_what_waits(playgro
     provider = ScriptedProvider(["Let me think", asyncio.Event()], ["fresh"])
     async with running(playground, settings_of(playground, "socket"), provider) as bot:
         root = bot.say(f"{MENTION} first")
-        await playground.wait_for(lambda: "Let me think" in bot.text(root), 8.0)
+        await playground.wait_for(lambda: "Let me think" in bot.text(root))
         bot.say(f"{MENTION} waits", thread_ts=root.ts)
-        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1, 8.0)
+        await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1)
         bot.say("!new", thread_ts=root.ts)
         await bot.rest(lambda: "new session begins" in bot.text(root) and wording.CLEARED in bot.text(root))
         assert wording.STOPPED in bot.text(root)

@@ -64,7 +64,7 @@ async def test_a_turn_has_begun_when_its_agent_is_at_work() -> None:
     dispatch = FakeDispatch(held=held)
     async with console_of(dispatch) as at_console:
         turn = at_console.begin(Asked(HTTP, "long work"))
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(5):
             assert not await turn.end_or_beginning(patience_s=10)
             held.set()
             await turn.end()
@@ -75,7 +75,7 @@ async def test_a_message_that_waits_in_line_is_not_waited_for() -> None:
     provider = ScriptedProvider([asyncio.Event()])
     at_console = console(provider)
     turns = [at_console.begin(Asked(HTTP, "one after the other")) for _ in range(2)]
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(20):
         assert not await turns[0].end_or_beginning(patience_s=1)
         assert not await turns[1].end_or_beginning(patience_s=0.05)
         for turn in turns:

@@ -65,5 +65,5 @@ async def test_a_port_that_is_taken_is_an_operators_matter() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(ConfigurationError, match=rf"127\.0\.0\.1:{port}"):
-            async with asyncio.timeout(5), serving(surface(lambda: True), "127.0.0.1", port):
+            async with asyncio.timeout(20), serving(surface(lambda: True), "127.0.0.1", port):
                 pass

@@ -132,7 +132,7 @@ async def test_async_is_answered_once_the_run_has_begun_and_the_run_goes_on() ->
         console_of(dispatch) as console,
         client_of(ingress_routes(console, door_of(), FakeAuthority().may_dispatch)) as client,
     ):
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(20):
             answer = await client.post("/ingress", json={"text": "long work", "thread": "7", "async": True})
         assert answer.status_code == 202
         (message,) = dispatch.messages

@@ -111,7 +111,10 @@ async def test_damaged_scopes_are_passed_over_without_a_pause_however_many_there
     def refuses(key: str) -> Exception | None:
         return StoreDamagedError("the file is damaged") if key != SCOPES[-1] else None
 
-    async with asyncio.timeout(5), two_stores(tmp_path, "inprocess-relevance", "inprocess-relevance") as (ours, theirs):
+    async with (
+        asyncio.timeout(20),
+        two_stores(tmp_path, "inprocess-relevance", "inprocess-relevance") as (ours, theirs),
+    ):
         await fill(ours)
         damaged = Wary(theirs, refuses_read=refuses)
         copied = await copy(ours, damaged, Watched(), pauses_s=[60.0])
@@ -123,7 +126,10 @@ async def test_damaged_scopes_are_passed_over_without_a_pause_however_many_there
 
 async def test_a_full_disk_ends_it_at_once(tmp_path: Path) -> None:
     full = Failing(good=0, fault=lambda: StoreFullError("no room"))
-    async with asyncio.timeout(5), two_stores(tmp_path, "inprocess-relevance", "inprocess-relevance") as (ours, theirs):
+    async with (
+        asyncio.timeout(20),
+        two_stores(tmp_path, "inprocess-relevance", "inprocess-relevance") as (ours, theirs),
+    ):
         await fill(ours)
         with pytest.raises(StoreFullError):
             await copy(ours, Wary(theirs, refuses_write=full), Watched(), pauses_s=[60.0])

@@ -1,6 +1,7 @@
 """The memory service from outside: who may ask, what of, how much may be sent (section 16; reference 7.2)."""
 
 import socket
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -104,6 +105,13 @@ def test_a_body_of_unknown_length_is_never_parsed(service: ServedMemory, framing
     """Worker: a streamed or bodiless request with no Content-Length is 411 (33.5: chunked body)."""
     answer = service.raw(head("/write", *framing), b"2\r\n{}\r\n0\r\n\r\n")
     assert answer.status == 411
+
+
+def test_a_slow_body_without_a_bearer_is_not_waited_for(service: ServedMemory) -> None:
+    """The service would wait for ten seconds."""
+    started = time.monotonic()
+    assert service.raw(head("/write", "Content-Length: 500", bearer=None)).status == 401
+    assert time.monotonic() - started < 5
 
 
 def test_the_order_of_checks_holds_for_lengths_that_are_none(service: ServedMemory) -> None:

@@ -215,7 +215,7 @@ async def test_a_position_that_is_no_number_is_refused() -> None:
 
 
 async def test_open_pages_do_not_hold_up_the_end_of_the_playground() -> None:
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(20):
         async with page_client() as client:
             state = await client.state(ALICE)
             async with client.session.ws_connect(

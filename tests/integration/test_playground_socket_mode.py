@@ -16,6 +16,7 @@ from tests.bolt_bots import bolt_app, connected, listening, on_event, recording,
 from tests.fakes import ManualClock
 
 Json = dict[str, Any]
+WAIT_S = 20
 HELLO_BOT = f"<@{BOT_USER}> hello"
 
 
@@ -44,7 +45,7 @@ async def raw_socket(playground: Playground, session: aiohttp.ClientSession) -> 
 
 async def test_a_new_connection_is_greeted_with_the_facts_slack_gives(playground: Playground) -> None:
     async with aiohttp.ClientSession() as session, await raw_socket(playground, session) as socket:
-        hello = await socket.receive_json(timeout=5)
+        hello = await socket.receive_json(timeout=WAIT_S)
     assert hello["type"] == "hello"
     assert hello["num_connections"] == 1
     assert hello["connection_info"] == {"app_id": APP_ID}
@@ -56,7 +57,7 @@ async def test_a_ticket_opens_one_connection_only(playground: Playground) -> Non
     url = str((await slack_api(playground).apps_connections_open(app_token=APP_TOKEN))["url"])
     async with aiohttp.ClientSession() as session:
         async with session.ws_connect(url) as socket:
-            assert (await socket.receive_json(timeout=5))["type"] == "hello"
+            assert (await socket.receive_json(timeout=WAIT_S))["type"] == "hello"
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
             await session.ws_connect(url)
     assert refused.value.status == 403
@@ -65,7 +66,7 @@ async def test_a_ticket_opens_one_connection_only(playground: Playground) -> Non
 async def test_the_eleventh_connection_is_turned_away(playground: Playground) -> None:
     async with aiohttp.ClientSession() as session:
         sockets = [await raw_socket(playground, session) for _ in range(11)]
-        firsts = [await socket.receive_json(timeout=5) for socket in sockets]
+        firsts = [await socket.receive_json(timeout=WAIT_S) for socket in sockets]
         for socket in sockets:
             await socket.close()
     assert [first["type"] for first in firsts[:10]] == ["hello"] * 10
@@ -77,7 +78,7 @@ async def test_envelopes_go_to_one_connection_each_in_turn(playground: Playgroun
     async with aiohttp.ClientSession() as session:
         sockets = [await raw_socket(playground, session) for _ in range(2)]
         for socket in sockets:
-            await socket.receive_json(timeout=5)
+            await socket.receive_json(timeout=WAIT_S)
         for number in range(4):
             playground.people.say(ALICE, GENERAL, f"number {number}")
         texts = [await heard_by(socket, 2) for socket in sockets]
@@ -89,7 +90,7 @@ async def test_envelopes_go_to_one_connection_each_in_turn(playground: Playgroun
 async def heard_by(socket: aiohttp.ClientWebSocketResponse, n: int) -> list[str]:
     texts: list[str] = []
     for _ in range(n):
-        envelope = await socket.receive_json(timeout=5)
+        envelope = await socket.receive_json(timeout=WAIT_S)
         await socket.send_json({"envelope_id": envelope["envelope_id"]})
         texts.append(envelope["payload"]["event"]["text"])
     return texts
@@ -97,9 +98,9 @@ async def heard_by(socket: aiohttp.ClientWebSocketResponse, n: int) -> list[str]
 
 async def test_an_envelope_has_the_fields_of_socket_mode(playground: Playground) -> None:
     async with aiohttp.ClientSession() as session, await raw_socket(playground, session) as socket:
-        await socket.receive_json(timeout=5)
+        await socket.receive_json(timeout=WAIT_S)
         playground.people.say(ALICE, GENERAL, "hello")
-        envelope: Json = await socket.receive_json(timeout=5)
+        envelope: Json = await socket.receive_json(timeout=WAIT_S)
         await socket.send_json({"envelope_id": envelope["envelope_id"]})
         await playground.wait_for(lambda: playground.delivery.log[0].acked_at)
     assert envelope.keys() == {
@@ -138,9 +139,9 @@ async def test_a_mention_in_a_dm_is_only_a_message(playground: Playground) -> No
 
 async def test_what_nobody_acknowledges_comes_again_with_the_same_event_id(impatient: Playground) -> None:
     async with aiohttp.ClientSession() as session, await raw_socket(impatient, session) as socket:
-        await socket.receive_json(timeout=5)
+        await socket.receive_json(timeout=WAIT_S)
         impatient.people.say(ALICE, GENERAL, "hello")
-        envelopes: list[Json] = [await socket.receive_json(timeout=5) for _ in range(4)]
+        envelopes: list[Json] = [await socket.receive_json(timeout=WAIT_S) for _ in range(4)]
         await impatient.wait_for(lambda: impatient.delivery.under_way == 0)
     assert len({each["payload"]["event_id"] for each in envelopes}) == 1
     assert len({each["envelope_id"] for each in envelopes}) == 4
@@ -220,11 +221,11 @@ async def test_a_dropped_connection_is_replaced_and_nothing_is_lost(
 
 async def test_garbage_on_the_socket_is_ignored(playground: Playground) -> None:
     async with aiohttp.ClientSession() as session, await raw_socket(playground, session) as socket:
-        await socket.receive_json(timeout=5)
+        await socket.receive_json(timeout=WAIT_S)
         await socket.send_str("no json")
         await socket.send_str(json.dumps({"envelope_id": "never-sent"}))
         playground.people.say(ALICE, GENERAL, "still here")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(WAIT_S):
             assert await heard_by(socket, 1) == ["still here"]
 
 
@@ -244,7 +245,7 @@ async def test_slacks_own_schedule_repeats_at_once_after_a_minute_and_after_five
 
 async def test_a_client_that_ignores_a_refresh_is_cut_off(playground: Playground) -> None:
     async with aiohttp.ClientSession() as session, await raw_socket(playground, session) as socket:
-        await socket.receive_json(timeout=5)
+        await socket.receive_json(timeout=WAIT_S)
         lines = playground.delivery.sockets.lines(APP_ID)
         lines.retire(lines.all()[0], grace_s=0.01)
         assert len(lines) == 1

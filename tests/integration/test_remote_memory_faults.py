@@ -210,7 +210,7 @@ async def test_an_answer_that_is_no_http_is_a_failure(answered: bytes) -> None:
 async def test_closing_ends_what_waits_for_an_answer_and_what_waits_for_a_connection() -> None:
     async with scripted(silence) as remote:
         waiting = [asyncio.ensure_future(remote.store.list(ORG, 9)) for _ in range(CONNECTIONS + 1)]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while len(remote.service.asked) < CONNECTIONS:
                 await asyncio.sleep(0)
         assert (len(remote.service.asked), remote.service.connections) == (CONNECTIONS, CONNECTIONS)
@@ -279,7 +279,7 @@ def test_a_reference_of_another_shape_has_a_trace_of_its_own() -> None:
 async def _given_up(remote: Scripted, *, after_s: float) -> None:
     asked = len(remote.service.asked)
     waiting = asyncio.ensure_future(search(remote))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while len(remote.service.asked) == asked:
             await asyncio.sleep(0)
     remote.clock.at_s += after_s

@@ -293,7 +293,7 @@ async def test_a_model_without_words_is_not_answered_with_silence() -> None:
 
 async def test_a_turn_that_takes_too_long_is_ended_with_a_sentence() -> None:
     house = House(["One moment", asyncio.Event()], turn_s=0.02)
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(20):
         await house.handle(message(), house.chat)
     assert "took too long" in house.chat.answer.written
 

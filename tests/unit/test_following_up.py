@@ -60,7 +60,7 @@ async def test_what_is_said_after_the_command_is_answered_after_what_it_asks_for
     """However long it takes to find out whether the one who gave it may."""
     gate, later = asyncio.Event(), Later()
     house = House(["one", gate], ["queued"], ["after"], commands=later.registry())
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         group.create_task(house.handle(said("first", 1)))
         await until(lambda: "one" in house.chat.answer.written)
         group.create_task(house.handle(said("!later queued", 2)))
@@ -77,7 +77,7 @@ async def test_nothing_joins_it_and_it_joins_nothing_whatever_the_mode(mode: Bus
     gate, later = asyncio.Event(), Later()
     house = House(["one", gate], ["q1"], ["q2"], ["after"], commands=later.registry(), busy_input=mode)
     later.goes_on.set()
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         group.create_task(house.handle(said("first", 1)))
         await until(lambda: "one" in house.chat.answer.written)
         await house.handle(said("!later q1", 2))
@@ -93,7 +93,7 @@ async def test_nothing_joins_it_and_it_joins_nothing_whatever_the_mode(mode: Bus
 async def test_a_command_that_comes_to_nothing_holds_nobody_up() -> None:
     later = Later(refuses=True)
     house = House(["after"], commands=later.registry())
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         group.create_task(house.handle(said("!later queued", 1)))
         await until(lambda: house.dispatcher.lines.waiting == 1)
         group.create_task(house.handle(said("after", 2)))
@@ -108,7 +108,7 @@ async def test_a_command_that_finds_no_place_in_line_is_not_carried_out() -> Non
     """What it would take back, for one, would not be answered once more."""
     later = Later()
     house = House(["one", asyncio.Event()], commands=later.registry())
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         group.create_task(house.handle(said("first", 1)))
         await until(lambda: "one" in house.chat.answer.written)
         waiting = [group.create_task(house.handle(said("waits", number))) for number in range(2, 2 + QUEUE_CAP)]

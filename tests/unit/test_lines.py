@@ -88,7 +88,7 @@ class House:
 
 @asynccontextmanager
 async def house() -> AsyncGenerator[House]:
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         house = House(group)
         yield house
         for gate in house.gates.values():
@@ -396,7 +396,7 @@ async def test_a_message_that_is_taken_back_when_it_is_next_leaves_its_place_to_
         lines.join(SessionKey(name), Arrival(ALICE, THREAD, BusyInput.QUEUE), name)
         for name in ("running", "up", "last")
     )
-    async with asyncio.timeout(2), asyncio.TaskGroup() as group, lines.turn(running):
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group, lines.turn(running):
         waiting = [group.create_task(_fate(lines, ticket)) for ticket in (up, last)]
         await until(lambda: last.is_awaited)
         lines.withdraw(up)
@@ -423,11 +423,11 @@ async def test_an_owner_that_is_slow_to_wait_keeps_its_order_and_takes_no_place(
     lines = Lines[str](concurrent_turns=1)
     slow = lines.join(KEY, Arrival(ALICE, THREAD, BusyInput.QUEUE), "slow")
     async with (
-        asyncio.timeout(2),
+        asyncio.timeout(20),
         lines.turn(lines.join(OTHER, Arrival(ALICE, OTHER_THREAD, BusyInput.QUEUE), "quick")),
     ):
         assert lines.running == 1
-    async with asyncio.timeout(2), lines.turn(slow):
+    async with asyncio.timeout(20), lines.turn(slow):
         assert lines.turn_of(KEY) is slow
 
 

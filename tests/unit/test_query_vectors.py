@@ -77,7 +77,7 @@ async def test_a_late_vector_is_no_vector() -> None:
     embedder = FakeEmbedder()
     embedder.is_open.clear()
     queries = QueryVectors(embedder, deadline_s=0.02)
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(20):
         assert await queries.vector("hello") is None
 
 
@@ -118,7 +118,7 @@ async def test_calls_that_fail_side_by_side_count_as_one_failure() -> None:
     embedder = FakeEmbedder(failure=EmbedderUnavailableError("nobody there"))
     embedder.is_open.clear()
     queries = QueryVectors(embedder, monotonic=watch, deadline_s=2)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as reads:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as reads:
         for number in range(20):
             reads.create_task(queries.vector(f"query {number}"))
         await asyncio.sleep(0)
@@ -145,7 +145,7 @@ async def test_warming_asks_once_without_hurry_and_never_raises() -> None:
     assert [entry["event"] for entry in logs] == [module.QUERY_UNEMBEDDED]
     slow = FakeEmbedder()
     slow.is_open.clear()
-    async with asyncio.timeout(2), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
         warming = tasks.create_task(QueryVectors(slow, deadline_s=0.01).warm())
         await asyncio.sleep(0.03)
         assert not warming.done()

@@ -54,7 +54,7 @@ async def test_it_waits_for_the_turn_that_runs_and_the_next_turn_waits_for_it() 
     house = House(["one"], ["two", gate], ["three"], busy_input=BusyInput.STEER)
     await owing(house, first)
     rounds = asyncio.create_task(house.dispatcher.redelivery.run())
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         group.create_task(house.handle(said(2)))
         await until(lambda: house.chat.answer.written == "two")
         await until(lambda: house.dispatcher.lines.waiting == 1)
@@ -71,7 +71,7 @@ async def test_it_is_tried_again_when_the_line_is_full() -> None:
     gate, first = asyncio.Event(), FakeChat()
     house = House(["one"], ["two", gate], ["three"])
     await owing(house, first)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         for number in range(2, QUEUE_CAP + 3):
             group.create_task(house.handle(said(number)))
         await until(lambda: house.dispatcher.lines.waiting == QUEUE_CAP)
@@ -89,7 +89,7 @@ async def test_nothing_that_is_said_meanwhile_ends_it() -> None:
     assert accepted is not None
     promise = Promise("Hello", None, 1, accepted.accepted_at)
     work = Work(accepted, chat, is_left_over=True)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         showing = group.create_task(house.dispatcher.redeliver(work, promise))
         await until(lambda: "Hello" in chat.answer.written)
         group.create_task(house.handle(said(2)))
