@@ -113,6 +113,27 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True)
+class Compressing:
+    """How a conversation is to be compressed."""
+
+    focus: str | None = None
+    """What the summary must keep."""
+    keep_turns: int | None = None
+    """How many of the last turns stay as they are and all else is summarised; else the first and last messages stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compressible:
+    """What compressing would do; tokens are estimates."""
+
+    messages: int = 0
+    """Those that a summary would stand for; 0 when there is too little to compress."""
+    tokens: int = 0
+    kept_messages: int = 0
+    kept_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Compressed:
     """What compressing did."""
 

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from commands.conversations import (
     Compressed,
+    Compressible,
+    Compressing,
     ConversationStatus,
     Restarted,
     SessionSummary,
@@ -153,8 +155,12 @@ class Conversations(Protocol):
 
     async def undo(self, caller: Caller, turns: int) -> Undone: ...
 
-    async def compress(self, caller: Caller, focus: str | None) -> Compressed:
-        """``focus``: what the summary must keep. Ignores the pause after failures."""
+    async def compress(self, caller: Caller, how: Compressing) -> Compressed:
+        """Ignores the pause after failures. Raises ``ConflictError`` when more is to stay than leaves room for it."""
+        ...
+
+    async def compressible(self, caller: Caller, how: Compressing) -> Compressible:
+        """What ``compress`` would do, found out without a model; nothing changes. Raises ``ConflictError`` likewise."""
         ...
 
     async def queue(self, caller: Caller) -> int:

@@ -28,7 +28,7 @@ RIGHT: Mapping[str, Mapping[str, str | int | bool]] = {
     "session.list": {"words": "deploys on friday"},
     "session.retry": {},
     "session.undo": {"turns": "2"},
-    "session.compress": {"focus": "the port,\nand who's in charge"},
+    "session.compress": {"focus": "the port,\nand who's in charge", "preview": True},
     "session.queue": {"text": "what's next?\n\n  and then?"},
     "session.status": {},
     "session.usage": {"of": "me", "days": 30},

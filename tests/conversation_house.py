@@ -10,6 +10,8 @@ from app.dispatch.resolve import Defaults, KnownModels
 from commands.builtin import Configuring, Records, builtin_commands
 from commands.conversations import (
     Compressed,
+    Compressible,
+    Compressing,
     ConversationStatus,
     Restarted,
     SessionSummary,
@@ -63,7 +65,7 @@ class FakeConversations:
     """What is set for the conversation."""
     ahead: int = 0
     room: int = 3
-    compressible: int = 12
+    compressed: int = 12
     spent: Spent = SPENT
     limit_tokens: int | None = 200_000
     asked: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
@@ -129,9 +131,13 @@ class FakeConversations:
         self.asked.append(("undo", turns))
         return Undone(turns, 2 * turns, self.last) if self.last is not None else Undone(0, 0, "")
 
-    async def compress(self, caller: Caller, focus: str | None) -> Compressed:
-        self.asked.append(("compress", focus))
-        return Compressed(self.compressible, 80_000, 9_000)
+    async def compress(self, caller: Caller, how: Compressing) -> Compressed:
+        self.asked.append(("compress", how))
+        return Compressed(self.compressed, 80_000, 9_000)
+
+    async def compressible(self, caller: Caller, how: Compressing) -> Compressible:
+        self.asked.append(("compressible", how))
+        return Compressible(self.compressed, 71_000, 4, 9_000)
 
     async def queue(self, caller: Caller) -> int:
         if self.ahead >= self.room:

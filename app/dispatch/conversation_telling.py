@@ -5,12 +5,12 @@ from contextlib import contextmanager
 
 from app.agents.pricing import AT_LEAST, ESTIMATED, INCLUDED, UNKNOWN, Total
 from app.errors import ConfigurationError, SwitchboardError
-from app.sessions.compression_outcome import Outcome, Result, told
+from app.sessions.compression_outcome import SENTENCES, Foreseen, Outcome, Result, told
 from app.sessions.entry import SessionEntry, Tokens
 from app.sessions.errors import TitleTakenError, TranscriptUnreadableError
 from app.sessions.transcript import PastSession, Rewound
 from app.sessions.usage import Share, Task
-from commands.conversations import Compressed, SessionSummary, Spent, TokenCounts, Undone
+from commands.conversations import Compressed, Compressible, SessionSummary, Spent, TokenCounts, Undone
 from commands.errors import CommandError, ConflictError, UnavailableError
 
 TITLE_TAKEN = "another session of this conversation has this title; choose another one"
@@ -75,7 +75,7 @@ def compressed(outcome: Outcome) -> Compressed:
     match outcome.result:
         case Result.FAILED | Result.COOLING_DOWN:
             raise UnavailableError(told(outcome))
-        case Result.OVERTAKEN:
+        case Result.OVERTAKEN | Result.TOO_MUCH_KEPT:
             raise ConflictError(told(outcome))
         case Result.NOTHING:
             messages = 0
@@ -85,6 +85,13 @@ def compressed(outcome: Outcome) -> Compressed:
             # A summary stands for them, and is one of those that are left.
             messages = outcome.messages_before - outcome.messages_after + 1
     return Compressed(messages, outcome.tokens_before, outcome.tokens_after)
+
+
+def compressible(foreseen: Foreseen | None) -> Compressible:
+    """Raises ``ConflictError`` for what would not come about."""
+    if foreseen is None:
+        raise ConflictError(SENTENCES[Result.TOO_MUCH_KEPT])
+    return Compressible(foreseen.messages, foreseen.tokens, foreseen.kept_messages, foreseen.kept_tokens)
 
 
 def spent(by_task: Sequence[Share]) -> Spent:

@@ -15,6 +15,7 @@ from app.dispatch.conversation_stopping import CLEANUP_S, Stopping
 from app.dispatch.conversation_telling import (
     answering,
     compressed,
+    compressible,
     full,
     parts_of,
     spent,
@@ -36,6 +37,8 @@ from app.sessions.transcript import PastSession, Rewound
 from app.sessions.usage import By, Usage, Which
 from commands.conversations import (
     Compressed,
+    Compressible,
+    Compressing,
     ConversationStatus,
     Restarted,
     SessionSummary,
@@ -175,25 +178,26 @@ class LiveConversations:
             with self._changing(entry):
                 return undone(await self._store.rewind(entry.session_id, turns))
 
-    async def compress(self, caller: Caller, focus: str | None) -> Compressed:
+    async def compress(self, caller: Caller, how: Compressing) -> Compressed:
         with answering():
-            entry = await self._lanes.current(caller)
-            if entry is None:
+            if (entry := await self._lanes.current(caller)) is None:
                 return Compressed(0, 0, 0)
-            model = (await self._in_effect(caller))[Name.MODEL]
+            where = await self._where(caller, entry)
             await self._kept.transcripts.load(entry)
             self._lanes.require_quiet(entry.session_key)
-            where = Conversation(
-                entry.session_key,
-                entry.session_id,
-                caller.id,
-                caller.origin.channel_id or "",
-                reference=caller.origin.position or caller.surface.value,
-                model=model,
-                window=self._asked.windows.of(model),
-            )
             with self._changing(entry):
-                return compressed(await self._asked.compressor.compress(where, focus=focus, cause=Cause.COMMAND))
+                outcome = await self._asked.compressor.compress(
+                    where, focus=how.focus, cause=Cause.COMMAND, keep_turns=how.keep_turns
+                )
+            return compressed(outcome)
+
+    async def compressible(self, caller: Caller, how: Compressing) -> Compressible:
+        with answering():
+            if (entry := await self._lanes.current(caller)) is None:
+                return Compressible()
+            where = await self._where(caller, entry)
+            await self._kept.transcripts.load(entry)
+            return compressible(await self._asked.compressor.foreseen(where, keep_turns=how.keep_turns))
 
     async def queue(self, caller: Caller) -> int:
         key = next(iter(keys_of(self._kept.keying, caller)), None)
@@ -218,6 +222,18 @@ class LiveConversations:
             if entry is None:
                 raise NotFoundError(_NOTHING_TO_NAME)
             await self._store.set_title(entry.session_id, text)
+
+    async def _where(self, caller: Caller, entry: SessionEntry) -> Conversation:
+        model = (await self._in_effect(caller))[Name.MODEL]
+        return Conversation(
+            entry.session_key,
+            entry.session_id,
+            caller.id,
+            caller.origin.channel_id or "",
+            reference=caller.origin.position or caller.surface.value,
+            model=model,
+            window=self._asked.windows.of(model),
+        )
 
     @contextmanager
     def _changing(self, entry: SessionEntry) -> Generator[None]:

@@ -1,7 +1,8 @@
 """When a conversation is compressed and which part of it, decided over its transcript without asking anybody.
 
 The first and the last messages stay as they are, and a summary stands for those between. A turn is never split: the
-summary begins before a question and ends after an answer. An earlier summary becomes part of the new one.
+summary begins before a question and ends after an answer. An earlier summary becomes part of the new one. A person
+may have it all summarised but for the last turns.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
 
-from app.sessions.transcript import Kind, TranscriptMessage
+from app.sessions.transcript import Kind, TranscriptMessage, turn_starts
 from memory.scorer import estimated_tokens
 
 Lines = tuple[TranscriptMessage, ...]
@@ -51,6 +52,8 @@ class Step(StrEnum):
     """Keep the first and last messages alone."""
     GIVE_UP = "give_up"
     """Leave everything as it is."""
+    KEEP_FEWER = "keep_fewer"
+    """Likewise: beside the turns that are to stay there is no room for a summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Limits:
     protect_last: int = 20
     scale: float = 1.0
     """Real tokens for an estimated one."""
+    keep_turns: int | None = None
+    """How many of the last turns stay, in the place of first and last messages."""
 
     @property
     def summary_tokens(self) -> int:
@@ -80,6 +85,13 @@ class Plan:
     earlier: Lines
     middle: Lines
     tail: Lines
+
+    def __len__(self) -> int:
+        return len(self.head) + len(self.earlier) + len(self.middle) + len(self.tail)
+
+    def gone(self) -> Lines:
+        """What a summary takes the place of."""
+        return (*self.earlier, *self.middle)
 
     def with_summary(self, summary: TranscriptMessage) -> Lines:
         return (*self.head, summary, *self.tail)
@@ -137,16 +149,10 @@ def fits(messages: Sequence[TranscriptMessage], limits: Limits) -> bool:
 
 
 def planned(messages: Sequence[TranscriptMessage], limits: Limits) -> Plan:
-    """Which part is to be summarised: the middle, empty when there is nothing between the first and last messages."""
-    cuts = _cuts(messages)
-    sums = [0, *accumulate(estimated_tokens(message.content) for message in messages)]
-    summaries = [index for index, message in enumerate(messages) if message.kind is Kind.SUMMARY]
-    asked = _last_question(messages, after=summaries[-1] + 1 if summaries else 0)
-    start = _tail_start([cut for cut in cuts if cut <= asked], sums, limits)
-    end = _head_end(cuts, sums, limits)
-    if summaries:
-        start, end = max(start, summaries[-1] + 1), min(end, summaries[0])
-    end = min(end, start)
+    """Which part is to be summarised: the middle, empty when there is nothing between what stays."""
+    end, start = (
+        _ends(messages, limits) if limits.keep_turns is None else (0, _turns_start(messages, limits.keep_turns))
+    )
     between = messages[end:start]
     return Plan(
         tuple(messages[:end]),
@@ -160,6 +166,10 @@ def first_step(plan: Plan, cause: Cause, cool_down: CoolDown, now_s: float, limi
     if not plan.middle:
         # The summary is all that is left to give up when a provider refuses what was compressed before.
         return Step.CUT if cause is Cause.OVERFLOW and plan.earlier else Step.NOTHING
+    if cause is Cause.COMMAND and len(plan) < MIN_MESSAGES:
+        return Step.NOTHING
+    if limits.keep_turns is not None and not _has_room(plan.tail, limits):
+        return Step.KEEP_FEWER
     if cause is Cause.THRESHOLD and tokens_in(plan.middle) * limits.scale <= limits.summary_tokens:
         return Step.NOTHING
     if cool_down.lets_through(cause, now_s):
@@ -176,6 +186,30 @@ def step_after_failure(cause: Cause, cool_down: CoolDown, *, was_too_long: bool)
 def added_since(before: Sequence[TranscriptMessage], now: Sequence[TranscriptMessage]) -> Lines | None:
     """What was said while the model summarised; ``None`` when the transcript is not the same one any more."""
     return tuple(now[len(before) :]) if tuple(now[: len(before)]) == tuple(before) else None
+
+
+def _has_room(tail: Lines, limits: Limits) -> bool:
+    """Whether the longest summary and what stays behind it fit into the window."""
+    return (tokens_in(tail) + limits.summary_tokens) * limits.scale <= limits.window
+
+
+def _ends(messages: Sequence[TranscriptMessage], limits: Limits) -> tuple[int, int]:
+    """Where the first messages end, and where the last ones begin."""
+    cuts = _cuts(messages)
+    sums = [0, *accumulate(estimated_tokens(message.content) for message in messages)]
+    summaries = [index for index, message in enumerate(messages) if message.kind is Kind.SUMMARY]
+    asked = _last_question(messages, after=summaries[-1] + 1 if summaries else 0)
+    start = _tail_start([cut for cut in cuts if cut <= asked], sums, limits)
+    end = _head_end(cuts, sums, limits)
+    if summaries:
+        start, end = max(start, summaries[-1] + 1), min(end, summaries[0])
+    return min(end, start), start
+
+
+def _turns_start(messages: Sequence[TranscriptMessage], turns: int) -> int:
+    """Where the last ``turns`` turns begin; at the very beginning when there are not so many."""
+    starts = turn_starts(messages)
+    return starts[-turns] if len(starts) >= turns else 0
 
 
 def _cuts(messages: Sequence[TranscriptMessage]) -> list[int]:

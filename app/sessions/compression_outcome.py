@@ -19,6 +19,8 @@ class Result(StrEnum):
     """The model did not summarise; there is room for another attempt."""
     OVERTAKEN = "overtaken"
     """The conversation became another one meanwhile."""
+    TOO_MUCH_KEPT = "too_much_kept"
+    """The turns that were to stay leave no room for a summary."""
 
 
 CHANGES = frozenset({Result.SUMMARISED, Result.SHORTENED, Result.CUT})
@@ -42,7 +44,18 @@ class Outcome:
         return self.result in CHANGES
 
 
-_SENTENCES = {
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a compression would do; tokens are estimates."""
+
+    messages: int
+    """Those that a summary would stand for."""
+    tokens: int
+    kept_messages: int
+    kept_tokens: int
+
+
+SENTENCES = {
     Result.SUMMARISED: "I summarised the earlier part of this conversation",
     Result.SHORTENED: (
         "The model could not summarise this conversation, so of its earlier part I only kept how each message begins"
@@ -55,13 +68,14 @@ _SENTENCES = {
     Result.COOLING_DOWN: "The last attempt to summarise this conversation failed",
     Result.FAILED: "The model could not summarise this conversation. Nothing was changed; trying again may help.",
     Result.OVERTAKEN: "This conversation changed while I summarised it. Nothing was changed; please try again.",
+    Result.TOO_MUCH_KEPT: "The turns that are to stay leave no room for a summary of the others; keep fewer of them.",
 }
 TOO_LONG = "Even so it is too long for the model: please begin a new conversation."
 
 
 def told(outcome: Outcome) -> str:
     """One or two sentences for the person."""
-    sentence = _SENTENCES[outcome.result]
+    sentence = SENTENCES[outcome.result]
     if outcome.result is Result.COOLING_DOWN:
         return f"{sentence}; the next one is made in {max(1, round(outcome.retry_in_s or 0))} s at the earliest."
     if not outcome.has_changed:

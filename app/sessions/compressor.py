@@ -25,7 +25,7 @@ from app.sessions.compression import (
     step_after_failure,
     tokens_in,
 )
-from app.sessions.compression_outcome import Outcome, Result
+from app.sessions.compression_outcome import Foreseen, Outcome, Result
 from app.sessions.entry import SessionEntry, SessionId, SessionKey
 from app.sessions.summariser import Conversation, NoSummary, Summariser
 from app.sessions.summary import capped, fallback, summary_request
@@ -88,15 +88,21 @@ class Compressor:
         self._cool_downs: dict[SessionId, CoolDown] = {}
 
     async def compress(
-        self, where: Conversation, *, focus: str | None = None, cause: Cause = Cause.THRESHOLD
+        self,
+        where: Conversation,
+        *,
+        focus: str | None = None,
+        cause: Cause = Cause.THRESHOLD,
+        keep_turns: int | None = None,
     ) -> Outcome:
         """Summarise what stands between the first and last messages, if there is something and the model can.
 
-        ``focus`` is what the person cares about most. A model that fails is an outcome. Raises
+        ``focus`` is what the person cares about most. With ``keep_turns`` all is summarised but for so many turns at
+        the end. A model that fails is an outcome. Raises
         ``ConfigurationError``, ``TranscriptUnreadableError`` and ``StateError``'s tree.
         """
         async with self._alone(where.session_id):
-            work = await self._work(where, focus, cause)
+            work = await self._work(where, focus, cause, keep_turns)
             outcome = await self._carried_out(work)
         _log.info(
             COMPRESSION_ENDED,
@@ -110,6 +116,20 @@ class Compressor:
         )
         return outcome
 
+    async def foreseen(self, where: Conversation, *, keep_turns: int | None = None) -> Foreseen | None:
+        """What ``compress`` would do for a person who asks now; ``None``: what is to stay leaves no room for it.
+
+        Nothing is changed, and no model asked. Raises as ``compress`` does.
+        """
+        work = await self._work(where, None, Cause.COMMAND, keep_turns)
+        match first_step(work.plan, work.cause, CoolDown(), self._ports.clock.monotonic(), work.limits):
+            case Step.KEEP_FEWER:
+                return None
+            case Step.NOTHING:
+                return work.foreseen((), work.messages)
+            case _:
+                return work.foreseen(work.plan.gone(), work.plan.ends())
+
     @asynccontextmanager
     async def _alone(self, session_id: SessionId) -> AsyncGenerator[None]:
         place = self._places.setdefault(session_id, _Place())
@@ -122,12 +142,12 @@ class Compressor:
             if place.members == 0:
                 del self._places[session_id]
 
-    async def _work(self, where: Conversation, focus: str | None, cause: Cause) -> "_Work":
+    async def _work(self, where: Conversation, focus: str | None, cause: Cause, keep_turns: int | None) -> "_Work":
         messages = tuple(await self._ports.store.load(where.session_id))
         entry = await self._entry(where)
         counted = 0 if entry is None else entry.last_prompt_tokens
         scale = scale_of(messages, counted, where.window, cause)
-        limits = Limits(where.window, self._policy.protect_first, self._policy.protect_last, scale)
+        limits = Limits(where.window, self._policy.protect_first, self._policy.protect_last, scale, keep_turns)
         return _Work(where, cause, focus, messages, limits, planned(messages, limits))
 
     async def _entry(self, where: Conversation) -> SessionEntry | None:
@@ -145,6 +165,8 @@ class Compressor:
                 return await self._shortened(work)
             case Step.CUT:
                 return await self._rewritten(work, None, Result.CUT)
+            case Step.KEEP_FEWER:
+                return work.outcome(Result.TOO_MUCH_KEPT)
             case Step.WAIT:
                 return replace(work.outcome(Result.COOLING_DOWN), retry_in_s=cool_down.until_s - now_s)
             case _:
@@ -191,8 +213,7 @@ class Compressor:
 
     async def _offer(self, work: "_Work") -> None:
         """In a task of its own, which survives both its failure and its being waited for no longer."""
-        lost = (*work.plan.earlier, *work.plan.middle)
-        offering = self._ports.before_loss(work.where.session_key, lost)
+        offering = self._ports.before_loss(work.where.session_key, work.plan.gone())
         task = self._ports.background.spawn(offering, name="before_loss")
         await asyncio.wait({task}, timeout=self._policy.before_loss_s)
 
@@ -219,6 +240,9 @@ class _Work:
 
     def estimate(self, messages: Sequence[TranscriptMessage]) -> int:
         return round(tokens_in(messages) * self.limits.scale)
+
+    def foreseen(self, gone: Lines, left: Lines) -> Foreseen:
+        return Foreseen(len(gone), self.estimate(gone), len(left), self.estimate(left))
 
     def outcome(self, result: Result, after: Lines | None = None) -> Outcome:
         """``after`` is what became of the messages; without it they stayed."""

@@ -97,6 +97,11 @@ def last_turns(lines: Sequence[TranscriptMessage], turns: int) -> tuple[Sequence
     )
 
 
+def turn_starts(lines: Sequence[TranscriptMessage]) -> Sequence[int]:
+    """Where each turn after the last summary begins."""
+    return _turns(lines)[0]
+
+
 def _turns(lines: Sequence[TranscriptMessage]) -> tuple[list[int], int]:
     """Where each turn after the last summary begins, and where the last one ends."""
     starts: list[int] = []

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from commands.builtin.people import require_channel, require_people
-from commands.builtin.session_asking import days_of, title_of, turns_of, which_of, whose_of
+from commands.builtin.session_asking import compressing_of, days_of, title_of, turns_of, which_of, whose_of
 from commands.builtin.session_showing import (
     PREVIEW_CHARS,
+    TOO_LITTLE,
+    compressible_reply,
     count,
     for_data,
     for_text,
@@ -100,11 +102,13 @@ class SessionCommands:
 
     async def compress(self, caller: Caller, values: Values) -> Reply:
         conversations = await self._own(caller, "compress")
-        focus = None if values["focus"] is None else str(values["focus"]).strip() or None
-        done = await conversations.compress(caller, focus)
+        how, is_preview = compressing_of(values)
+        if is_preview:
+            return compressible_reply(await conversations.compressible(caller, how))
+        done = await conversations.compress(caller, how)
         data = {"messages": done.messages, "tokensBefore": done.tokens_before, "tokensAfter": done.tokens_after}
         if not done.messages:
-            return Reply(data, "There is too little here to compress.", receipt="compressed nothing")
+            return Reply(data, TOO_LITTLE, receipt="compressed nothing")
         size = f"about {done.tokens_before:,} tokens became {done.tokens_after:,}"
         text = f"🗜️ A summary stands for {count(done.messages, 'message')} now: {size}."
         return Reply(data, text, receipt=f"compressed {done.messages}")

@@ -3,14 +3,19 @@
 import re
 from collections.abc import Sequence
 
-from commands.conversations import SessionSummary, Whose
+from commands.conversations import Compressing, SessionSummary, Whose
 from commands.errors import InvalidInputError, NotFoundError
 from commands.quoting import one_line
 from commands.spec import Caller, Value, Values
 
 TITLE_CHARS = 100
 TURNS_MOST = 50
+KEPT_TURNS = 2
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_HERE = re.compile(r"here(?:\s+(\S+))?", re.IGNORECASE)
+"""More words behind it are no number but a focus."""
+_PREVIEW = re.compile(r"(?:^|\s)(?:--|[\u2013\u2014])preview\s*$")
+"""With what phones make of ``--``."""
 
 
 def title_of(text: str) -> str:
@@ -30,6 +35,24 @@ def turns_of(value: Value) -> int:
     if not 1 <= turns <= TURNS_MOST:
         raise InvalidInputError(f"<turns> must be a whole number from 1 to {TURNS_MOST}")
     return turns
+
+
+def compressing_of(values: Values) -> tuple[Compressing, bool]:
+    """How to compress, and whether that is only to be foretold. Raises ``InvalidInputError``.
+
+    ``--preview`` counts behind the words, too, where the grammar leaves them as they are: taken for one of them, it
+    would have changed what was only to be looked at.
+    """
+    text = str(values["focus"] or "")
+    words = _PREVIEW.sub("", text).strip()
+    is_preview = values["preview"] is True or words != text.strip()
+    here = _HERE.fullmatch(words)
+    if here is None:
+        return Compressing(words or None), is_preview
+    turns = int(here[1]) if here[1] is not None and _NUMBER.fullmatch(here[1]) else 0
+    if here[1] is not None and not 1 <= turns <= TURNS_MOST:
+        raise InvalidInputError(f"behind `here` stands how many turns are kept, a whole number from 1 to {TURNS_MOST}")
+    return Compressing(keep_turns=turns or KEPT_TURNS), is_preview
 
 
 def days_of(values: Values) -> int | None:

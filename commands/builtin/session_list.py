@@ -57,7 +57,14 @@ def _of_turns(house: SessionCommands) -> list[Command]:
             "put a summary in the place of what was said",
             house.compress,
             "write",
-            Argument("focus", "what must not get lost", is_required=False, is_rest=True, is_raw=True),
+            Argument(
+                "focus",
+                "what must not get lost, or here and a number: all but so many last turns, two unless said",
+                is_required=False,
+                is_rest=True,
+                is_raw=True,
+            ),
+            Option("preview", "only tell what would be summarised", type="boolean", default=False),
         ),
         _command(
             "queue",

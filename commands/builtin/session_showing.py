@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from commands.conversations import ConversationStatus, SessionSummary, Spent, TokenCounts, Used, Whose
+from commands.conversations import Compressible, ConversationStatus, SessionSummary, Spent, TokenCounts, Used, Whose
 from commands.quoting import cut, one_line, quotable
 from commands.spec import MACHINES, Caller, Json, Reply
 from commands.untrusted import untrusted
 
 SHOWN_CHARS = 80
 PREVIEW_CHARS = 200
+TOO_LITTLE = "There is too little here to compress."
 _MICROS = 1_000_000
 _WHOSE = {Whose.CONVERSATION: "This conversation", Whose.ME: "You, everywhere", Whose.CHANNEL: "This channel"}
 
@@ -76,6 +77,19 @@ def _status_data(status: ConversationStatus, caller: Caller) -> dict[str, Json]:
         "waiting": status.waiting,
         "spent": spent_data(status.spent),
     }
+
+
+def compressible_reply(found: Compressible) -> Reply:
+    data: dict[str, Json] = {
+        "messages": found.messages,
+        "tokens": found.tokens,
+        "keptMessages": found.kept_messages,
+        "keptTokens": found.kept_tokens,
+    }
+    gone = f"{count(found.messages, 'message')} (about {found.tokens:,} tokens) would be summarised"
+    left = f"{count(found.kept_messages, 'message')} (about {found.kept_tokens:,} tokens) would stay as they are"
+    text = f"🔎 {gone}, {left}. Nothing has changed." if found.messages else TOO_LITTLE
+    return Reply({"preview": data}, text, receipt="previewed a compression")
 
 
 def usage_reply(used: Used, whose: Whose, days: int | None) -> Reply:

@@ -21,7 +21,17 @@ from app.state.engine import Database
 from app.state.errors import StateUnreachableError
 from app.state.sessions import StateSessions
 from app.state.tables import transcript
-from commands.conversations import Compressed, SessionSummary, Spent, Stopped, TokenCounts, Undone, Used, Whose
+from commands.conversations import (
+    Compressed,
+    Compressing,
+    SessionSummary,
+    Spent,
+    Stopped,
+    TokenCounts,
+    Undone,
+    Used,
+    Whose,
+)
 from commands.errors import ConflictError, NotFoundError, UnavailableError
 from commands.preferences import Layer, Name, Slot
 from commands.spec import Caller, Followup, Origin, Replaced, Surface
@@ -88,7 +98,7 @@ async def test_a_conversation_without_a_session_has_nothing_to_tell(house: LiveH
     assert await house.talk.list_sessions(caller, "", 20) == []
     assert await house.talk.list_sessions(ON_SLASH, "", 20) == []
     assert await house.talk.undo(caller, 1) == Undone(0, 0, "")
-    assert await house.talk.compress(caller, None) == Compressed(0, 0, 0)
+    assert await house.talk.compress(caller, Compressing()) == Compressed(0, 0, 0)
     assert await house.talk.usage(caller, Whose.CONVERSATION, days=None) == Used(Spent(TokenCounts(), 0, "estimated"))
     with pytest.raises(NotFoundError, match="nothing to answer"):
         await house.talk.retry(caller)
@@ -248,7 +258,7 @@ async def test_what_failed_half_way_is_read_again(house: LiveHouse, database: Da
 async def test_a_summary_takes_the_place_of_what_was_said(house: LiveHouse) -> None:
     """Section 3, ``rewrite_transcript``; the account names who asked for it."""
     entry = await long_talk(house)
-    done = await house.talk.compress(calling("1.9", by=BO), "the port")
+    done = await house.talk.compress(calling("1.9", by=BO), Compressing("the port"))
     assert done.messages > 1
     assert done.tokens_after < done.tokens_before
     assert "The notes." in await house.shown(entry)
@@ -261,14 +271,14 @@ async def test_a_summary_takes_the_place_of_what_was_said(house: LiveHouse) -> N
 
 async def test_too_little_is_not_compressed(house: LiveHouse) -> None:
     await house.said(heard("one", position="1.1"))
-    assert (await house.talk.compress(calling("1.2"), None)).messages == 0
+    assert (await house.talk.compress(calling("1.2"), Compressing())).messages == 0
 
 
 async def test_a_model_that_cannot_summarise_is_told_of(house: LiveHouse) -> None:
     entry = await long_talk(house)
     house.provider.play([ModelUnreachableError("down")])
     with pytest.raises(UnavailableError, match="could not summarise"):
-        await house.talk.compress(calling("1.9"), None)
+        await house.talk.compress(calling("1.9"), Compressing())
     assert len(await house.shown(entry)) == 12
 
 
@@ -309,7 +319,7 @@ async def test_what_cannot_be_read_is_not_taken_for_empty_and_can_be_left_behind
 ) -> None:
     entry = await house.said(heard("secret", position="1.1"))
     await database.write(lambda connection: connection.execute(update(transcript).values(kind="whispered")))
-    for attempt in (house.talk.retry(calling("1.2")), house.talk.compress(calling("1.2"), None)):
+    for attempt in (house.talk.retry(calling("1.2")), house.talk.compress(calling("1.2"), Compressing())):
         with pytest.raises(UnavailableError, match="cannot read") as fault:
             await attempt
         assert "secret" not in str(fault.value)

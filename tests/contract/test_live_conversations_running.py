@@ -17,7 +17,7 @@ from app.dispatch.work import Work
 from app.sessions.busy import Arrival, BusyInput
 from app.sessions.key import KeyRules
 from app.state.engine import Database
-from commands.conversations import Stopped
+from commands.conversations import Compressing, Stopped
 from commands.errors import BusyError
 from commands.spec import Caller, Origin, Surface
 from tests.fakes import FakeChat, until
@@ -211,7 +211,7 @@ async def test_nothing_is_taken_back_below_a_turn_that_runs(house: LiveHouse) ->
         for attempt in (
             house.talk.retry(caller),
             house.talk.undo(caller, 1),
-            house.talk.compress(caller, None),
+            house.talk.compress(caller, Compressing()),
             house.talk.resume(caller, first.session_id),
         ):
             with pytest.raises(BusyError, match="!stop"):

@@ -31,6 +31,7 @@ MANY = (1_204, 25, 180_000, 41_500)
         (Outcome(Result.COOLING_DOWN, 4, 4, 9, 9), "The last attempt", "made in 1 s at the earliest."),
         (Outcome(Result.FAILED, 4, 4, 9, 9), "The model could not summarise", "trying again may help."),
         (Outcome(Result.OVERTAKEN, 4, 4, 9, 9), "This conversation changed", "please try again."),
+        (Outcome(Result.TOO_MUCH_KEPT, 4, 4, 9, 9), "The turns that are to stay", "keep fewer of them."),
     ],
 )
 def test_every_outcome_is_a_sentence_that_says_what_to_do(outcome: Outcome, begins: str, ends: str) -> None:

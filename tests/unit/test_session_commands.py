@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from commands.conversations import Spent, TokenCounts, Whose
+from commands.conversations import Compressing, Spent, TokenCounts, Whose
 from commands.preferences import Name
 from commands.result import Code
 from commands.spec import Caller, Followup, Json, Origin, Replaced, Surface
@@ -208,9 +208,62 @@ async def test_undo_takes_a_number_of_turns(house: TalkHouse, turns: str) -> Non
 async def test_compress_keeps_what_must_not_get_lost(house: TalkHouse) -> None:
     result = await house.say("!compress the port's number\nand why")
     assert result.text == ("🗜️ A summary stands for 12 messages now: about 80,000 tokens became 9,000.")
-    house.talk.compressible = 0
+    house.talk.compressed = 0
     assert (await house.say("!compress")).text == "There is too little here to compress."
-    assert house.talk.asked == [("compress", "the port's number\nand why"), ("compress", None)]
+    words = "the port's number\nand why"
+    assert house.talk.asked == [("compress", Compressing(words)), ("compress", Compressing())]
+
+
+@pytest.mark.parametrize(
+    ("line", "how"),
+    [
+        ("!compress here", Compressing(keep_turns=2)),
+        ("!compress Here  5", Compressing(keep_turns=5)),
+        ("session compress here 50", Compressing(keep_turns=50)),
+        ("!compress here we talk about ports", Compressing("here we talk about ports")),
+        ("!compress the --preview of it", Compressing("the --preview of it")),
+    ],
+)
+async def test_compress_keeps_the_last_turns_as_they_are(house: TalkHouse, line: str, how: Compressing) -> None:
+    assert (await house.say(line)).is_ok
+    assert house.talk.asked == [("compress", how)]
+
+
+@pytest.mark.parametrize("turns", ["0", "51", "-1", "two", "1.5", "9" * 12, "²"])
+async def test_compress_takes_a_number_of_turns(house: TalkHouse, turns: str) -> None:
+    for line in (f"!compress here {turns}", f"!compress --preview here {turns}"):
+        result = await house.say(line)
+        assert (result.code, result.message) == (
+            Code.INVALID_INPUT,
+            "behind `here` stands how many turns are kept, a whole number from 1 to 50",
+        )
+    assert house.talk.asked == []
+
+
+@pytest.mark.parametrize(
+    ("line", "how"),
+    [
+        ("!compress --preview", Compressing()),
+        ("!compress --preview here 3", Compressing(keep_turns=3)),
+        ("!compress here 3 --preview", Compressing(keep_turns=3)),
+        ("!compress here \u2014preview", Compressing(keep_turns=2)),
+        ("!compress the port\n--preview", Compressing("the port")),
+    ],
+)
+async def test_a_preview_tells_what_compressing_would_do_and_does_nothing(
+    house: TalkHouse, line: str, how: Compressing
+) -> None:
+    """Wherever the word stands: taken for a part of the text, it would change what was only to be looked at."""
+    result = await house.say(line)
+    assert result.text == (
+        "🔎 12 messages (about 71,000 tokens) would be summarised, "
+        "4 messages (about 9,000 tokens) would stay as they are. Nothing has changed."
+    )
+    assert result.reply is not None
+    assert result.reply.data == {"preview": {"messages": 12, "tokens": 71_000, "keptMessages": 4, "keptTokens": 9_000}}
+    assert house.talk.asked == [("compressible", how)]
+    house.talk.compressed = 0
+    assert (await house.say(line)).text == "There is too little here to compress."
 
 
 async def test_status_says_how_the_conversation_stands(house: TalkHouse) -> None:
