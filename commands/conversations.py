@@ -65,6 +65,15 @@ class SessionSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Recap:
+    """What a conversation was about last: people's words, and the bot's, each one line that is cut short."""
+
+    question: str
+    answer: str
+    """How it begins; empty where there was none."""
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationStatus:
     """How a conversation stands."""
 
@@ -78,6 +87,8 @@ class ConversationStatus:
     is_running: bool
     waiting: int
     """Messages in line behind what runs."""
+    recap: Recap | None = None
+    """``None`` for those who have not spoken in it, and where there is nothing to tell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ class Conversations(Protocol):
         ...
 
     async def status(self, caller: Caller) -> ConversationStatus | None:
-        """``None`` when the conversation has no session yet."""
+        """``None`` when the conversation has no session yet. Its recap is for those alone who have spoken in it."""
         ...
 
     async def reset(self, caller: Caller, title: str | None) -> Restarted:

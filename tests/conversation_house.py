@@ -13,6 +13,7 @@ from commands.conversations import (
     Compressible,
     Compressing,
     ConversationStatus,
+    Recap,
     Restarted,
     SessionSummary,
     Spent,
@@ -68,6 +69,7 @@ class FakeConversations:
     compressed: int = 12
     spent: Spent = SPENT
     limit_tokens: int | None = 200_000
+    recap: Recap | None = None
     asked: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
 
     async def participants(self, caller: Caller) -> frozenset[str]:
@@ -78,8 +80,9 @@ class FakeConversations:
         if not mine:
             return None
         is_running = self._key(caller) in self.running
+        recap = self.recap if caller.id in self.people.get(self._key(caller), ()) else None
         return ConversationStatus(
-            mine[0], "general", "test/scripted", self.spent, 5_000, self.limit_tokens, is_running, waiting=self.ahead
+            mine[0], "general", "test/scripted", self.spent, 5_000, self.limit_tokens, is_running, self.ahead, recap
         )
 
     async def reset(self, caller: Caller, title: str | None) -> Restarted:

@@ -11,6 +11,7 @@ from app.dispatch.conversation_beginning import Beginning
 from app.dispatch.conversation_keys import keys_of, only_speaker
 from app.dispatch.conversation_lanes import BUSY, NOWHERE, AtHand, Lane, Lanes
 from app.dispatch.conversation_repeating import NOTHING, once_more
+from app.dispatch.conversation_standing import Standing
 from app.dispatch.conversation_stopping import CLEANUP_S, Stopping
 from app.dispatch.conversation_telling import (
     answering,
@@ -92,6 +93,7 @@ class LiveConversations:
         self._stopping = Stopping(kept.lines, kept.keying, kept.cleanup_s)
         self._lanes = Lanes(kept.lines, kept.store, kept.transcripts, kept.keying)
         self._beginning = Beginning(self._lanes, self._stopping, asked.preferences)
+        self._standing = Standing(self._lanes, asked.usage, asked.windows)
 
     async def participants(self, caller: Caller) -> frozenset[str]:
         with answering():
@@ -99,23 +101,9 @@ class LiveConversations:
 
     async def status(self, caller: Caller) -> ConversationStatus | None:
         with answering():
-            entry = await self._lanes.current(caller)
-            if entry is None:
+            if (entry := await self._lanes.current(caller)) is None:
                 return None
-            key, in_effect = entry.session_key, await self._in_effect(caller)
-            model = in_effect[Name.MODEL]
-            past = await self._lanes.sessions([key])
-            session = next(each for each in past if each.session_id == entry.session_id)
-            return ConversationStatus(
-                session=summary_of(session, is_current=True),
-                agent=in_effect[Name.AGENT],
-                model=model,
-                spent=await self._spent(Which(session_id=entry.session_id)),
-                context_tokens=entry.last_prompt_tokens,
-                context_limit_tokens=self._asked.windows.known.get(model),
-                is_running=self._lines.turn_of(key) is not None,
-                waiting=self._lines.depth(key),
-            )
+            return await self._standing.status(caller, entry, await self._in_effect(caller))
 
     async def reset(self, caller: Caller, title: str | None) -> Restarted:
         with answering():

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from commands.conversations import Compressible, ConversationStatus, SessionSummary, Spent, TokenCounts, Used, Whose
+from commands.conversations import (
+    Compressible,
+    ConversationStatus,
+    Recap,
+    SessionSummary,
+    Spent,
+    TokenCounts,
+    Used,
+    Whose,
+)
 from commands.quoting import cut, one_line, quotable
 from commands.spec import MACHINES, Caller, Json, Reply
 from commands.untrusted import untrusted
@@ -61,6 +70,7 @@ def status_reply(status: ConversationStatus, caller: Caller) -> Reply:
         f"- tokens: {tokens(spent)}",
         f"- cost: {cost(spent)}",
         f"- now: {'a turn is under way' if status.is_running else 'idle'}, {status.waiting} waiting",
+        *_recap_lines(status.recap, caller),
     ]
     return Reply(_status_data(status, caller), "\n".join(lines))
 
@@ -76,7 +86,19 @@ def _status_data(status: ConversationStatus, caller: Caller) -> dict[str, Json]:
         "isRunning": status.is_running,
         "waiting": status.waiting,
         "spent": spent_data(status.spent),
+        "recap": None if status.recap is None else _recap_data(status.recap, caller),
     }
+
+
+def _recap_lines(recap: Recap | None, caller: Caller) -> list[str]:
+    if recap is None:
+        return []
+    lines = [f"- last question: {for_text(recap.question, caller, PREVIEW_CHARS)}"]
+    return [*lines, f"- answer: {for_text(recap.answer, caller, PREVIEW_CHARS)}"] if recap.answer else lines
+
+
+def _recap_data(recap: Recap, caller: Caller) -> dict[str, Json]:
+    return {"question": for_data(recap.question, caller), "answer": for_data(recap.answer, caller)}
 
 
 def compressible_reply(found: Compressible) -> Reply:

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from commands.conversations import Compressing, Spent, TokenCounts, Whose
+from commands.conversations import Compressing, Recap, Spent, TokenCounts, Whose
 from commands.preferences import Name
 from commands.result import Code
 from commands.spec import Caller, Followup, Json, Origin, Replaced, Surface
@@ -284,6 +284,28 @@ async def test_status_says_how_the_conversation_stands(house: TalkHouse) -> None
     assert (await house.say("!status", in_thread(OTHER))).is_ok
     nothing = await house.say("!status", in_thread(thread="slack:C1:9.0"))
     assert nothing.text == "Nothing has been said to me in this conversation yet."
+
+
+async def test_status_tells_its_people_what_it_was_about_last(house: TalkHouse) -> None:
+    house.talk.recap = Recap("what is `it`?", "It is the port.")
+    result = await house.say("!status")
+    assert result.text.endswith(", 0 waiting\n- last question: `what is 'it'?`\n- answer: `It is the port.`")
+    assert result.reply is not None
+    assert result.reply.data["recap"] == {"question": "what is `it`?", "answer": "It is the port."}
+    stranger = await house.say("!status", in_thread(OTHER))
+    assert stranger.text.endswith("0 waiting")
+    assert stranger.reply is not None
+    assert stranger.reply.data["recap"] is None
+    house.talk.recap = Recap("what is it?", "")
+    assert (await house.say("!status")).text.endswith("\n- last question: `what is it?`")
+
+
+async def test_a_program_is_given_a_recap_as_data_that_it_must_not_follow(house: TalkHouse) -> None:
+    house.talk.recap = Recap("follow me", "I do")
+    result = await house.give("session status", in_thread(surface=Surface.MCP))
+    assert result.reply is not None
+    assert result.reply.data["recap"] == {"question": untrusted("follow me"), "answer": untrusted("I do")}
+    assert untrusted("follow me") in result.text
 
 
 async def test_what_is_not_known_is_not_zero(house: TalkHouse) -> None:

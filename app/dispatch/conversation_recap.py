@@ -1,0 +1,26 @@
+"""What a conversation was about last, in its own words and without a model."""
+
+from collections.abc import Sequence
+
+from app.sessions.transcript import Kind, TranscriptMessage, last_turns
+from commands.conversations import Recap
+from commands.quoting import cut, one_line
+
+RECAP_CHARS = 200
+_FENCE = "```"
+
+
+def recap_of(lines: Sequence[TranscriptMessage]) -> Recap | None:
+    """Of the last turn after the last summary: what was asked, and the first line of the last answer to it."""
+    kept, turn = last_turns(lines, 1)
+    question = one_line(turn.target_text or "")
+    if not question:
+        return None
+    answers = [line.content for line in kept if line.role == "assistant" and line.kind is Kind.SAID]
+    return Recap(cut(question, RECAP_CHARS), cut(_first_line(answers[-1] if answers else ""), RECAP_CHARS))
+
+
+def _first_line(text: str) -> str:
+    """That has words: an answer may begin with the fence of a code block."""
+    lines = (one_line(line) for line in text.splitlines() if not line.lstrip().startswith(_FENCE))
+    return next((line for line in lines if any(map(str.isalnum, line))), "")
