@@ -101,6 +101,7 @@ def test_whoever_says_nothing_is_cut_off_and_all_others_are_served(hasty: Served
             connection.close()
 
 
+@pytest.mark.unfollowed  # the service does a thousand times what it does once for other tests
 def test_a_thousand_writers_at_once_lose_nothing(opened: Opened, tmp_path: Path) -> None:
     """Each on a connection of its own, all to one scope: unique ids, none lost; who is told 503 comes again."""
     _allow_files(2 * WRITERS)

@@ -1,11 +1,13 @@
-"""Coverage follows the examples of a property, rests around them, and goes on afterwards."""
+"""Coverage follows what is the product's and the examples of a property, rests around them, and goes on afterwards."""
 
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib.util import module_from_spec
+from pathlib import Path
 
-from tests.following import followed_examples, resting
+from tests.following import FollowedImports, Following, unmeasured
 
 
 @dataclass(slots=True)
@@ -31,10 +33,20 @@ class Property:
 
 def test_what_rests_goes_on_whatever_happens_meanwhile() -> None:
     tracer, in_threads = Tracer([]), threading.gettrace()
-    with suppress(LookupError), resting(tracer):
+    with suppress(LookupError), Following(tracer).resting():
         assert (tracer.said, threading.gettrace()) == (["rests"], None)
         raise LookupError
     assert (tracer.said, threading.gettrace()) == (["rests", "follows"], in_threads)
+
+
+def test_what_is_followed_within_what_rests_is_followed_once_however_deep() -> None:
+    tracer, in_threads = Tracer([]), threading.gettrace()
+    following = Following(tracer)
+    with following.resting(), following.resting():
+        with following.on(), following.on():
+            assert (tracer.said, threading.gettrace()) == (["rests", "follows"], in_threads)
+        assert (tracer.said, threading.gettrace()) == (["rests", "follows", "rests"], None)
+    assert tracer.said == ["rests", "follows", "rests", "follows"]
 
 
 def test_each_example_is_followed_and_what_makes_it_is_not() -> None:
@@ -45,9 +57,34 @@ def test_each_example_is_followed_and_what_makes_it_is_not() -> None:
         said.append(f"example {number}")
 
     tracer, given = Tracer(said), Property(example)
-    with followed_examples(tracer, given), resting(tracer):
+    with Following(tracer).examples(given):
         for number in range(2):
             given.inner_test(number)
             assert threading.gettrace() is None
     assert given.inner_test is example
     assert said == ["rests", "follows", "example 0", "rests", "follows", "example 1", "rests", "follows"]
+
+
+def test_processes_are_measured_again_whatever_happens_meanwhile() -> None:
+    environ = {"PATH": "/bin", "COVERAGE_PROCESS_CONFIG": "{}"}
+    with suppress(LookupError), unmeasured(environ):
+        assert environ == {"PATH": "/bin"}
+        raise LookupError
+    assert environ == {"PATH": "/bin", "COVERAGE_PROCESS_CONFIG": "{}"}
+
+
+def test_a_module_of_the_product_is_followed_when_it_is_imported_and_no_other(tmp_path: Path) -> None:
+    for name in ("ours", "theirs"):
+        (tmp_path / f"{name}.py").write_text("import threading; trace = threading.gettrace()", encoding="utf-8")
+    tracer, in_threads = Tracer([]), threading.gettrace()
+    following = Following(tracer)
+    finder = FollowedImports(following, {"ours"})
+    with following.resting():
+        assert finder.find_spec("theirs", [str(tmp_path)]) is None
+        spec = finder.find_spec("ours", [str(tmp_path)])
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert module.trace == in_threads
+        assert tracer.said == ["rests", "follows", "rests"]
