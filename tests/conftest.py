@@ -4,10 +4,14 @@ import gc
 import sys
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
 from app.logs import configure
+
+hypothesis.settings.register_profile("house", deadline=None)  # how long an example takes is the machine's affair
+hypothesis.settings.load_profile("house")
 
 pytest_plugins = ["tests.following", "tests.state_databases", "tests.memory_databases"]
 

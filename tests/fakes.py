@@ -1,6 +1,7 @@
 """Stand-ins for the house's ports, each as small as the port allows."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -509,8 +510,12 @@ def message(
     )
 
 
-async def until(condition: Callable[[], bool], timeout_s: float = 2.0) -> None:
-    """Let other tasks run until ``condition`` holds. Raises ``TimeoutError``."""
+async def until(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    """Let other tasks run until ``condition`` holds. Raises ``TimeoutError``.
+
+    What takes more than a few of their steps waits for a thread or a socket, which need the processor more than this.
+    """
     async with asyncio.timeout(timeout_s):
+        steps = itertools.count()
         while not condition():
-            await asyncio.sleep(0)
+            await asyncio.sleep(0 if next(steps) < 200 else 0.001)

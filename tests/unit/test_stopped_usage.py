@@ -64,7 +64,7 @@ async def test_a_turn_that_a_person_stops_is_accounted_for_as_far_as_it_was_coun
 async def test_a_turn_that_took_too_long_is_accounted_for_as_far_as_it_was_counted(
     counted: list[Step], known: tuple[Tokens, Cost]
 ) -> None:
-    house = House([*counted, "Hello ", asyncio.Event()], prices=True, turn_s=0.05)
+    house = House([*counted, "Hello ", asyncio.Event()], prices=True, turn_s=0.5)
     with capture_logs() as logs:
         assert await house.handle(message()) == "failed"
     (record,) = house.journal.records
