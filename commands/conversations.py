@@ -30,6 +30,8 @@ class Spent:
     """``actual``, ``estimated``, ``at_least``, ``included`` or ``unknown``."""
     turns: int = 0
     compressions: int = 0
+    calls: int = 0
+    """Of models, for whatever: also those that looked for what to remember."""
 
 
 class Whose(StrEnum):
@@ -48,7 +50,7 @@ class Used:
 
     total: Spent
     by_model: tuple[tuple[str, Spent], ...] = ()
-    """``<provider>/<model>`` and what it took; turns and compressions are not counted here."""
+    """``<provider>/<model>`` and what it took; turns and compressions are not told apart here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from commands.spec import Caller, Followup, Origin, Replaced, Surface
 from tests.command_house import CHANNEL, MEMBER, NOON, Calm, HouseRules, noon
 
 THREAD = f"{CHANNEL}:1.0"
-SPENT = Spent(TokenCounts(1200, 340, 5000, 60), 12_300, "estimated", turns=3, compressions=1)
+SPENT = Spent(TokenCounts(1200, 340, 5000, 60), 12_300, "estimated", turns=3, compressions=1, calls=5)
 
 
 def in_thread(

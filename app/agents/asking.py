@@ -49,6 +49,11 @@ class WholeAnswer:
         """``None`` while it has not ended."""
         return None if self._end is None else self._end.stop_reason
 
+    @property
+    def calls(self) -> int:
+        """None where it was turned away, or not made at all."""
+        return 0 if self._meter.taken is None else self._meter.taken.calls
+
     def tokens(self) -> Tokens:
         """As many as were counted, of a call that did not end, too."""
         return tokens_of(self._meter.taken or Taken())

@@ -72,6 +72,7 @@ class ModelExtractor:
             cost=cost(tokens, extracting.prices.get(extracting.reference)),
             started_at=started_at,
             ended_at=extracting.clock.now(),
+            calls=call.calls,
             task=Task.REFLECTION,
             model=extracting.reference,
         )

@@ -18,9 +18,11 @@ class Taken:
     usage: Usage = NOTHING
     is_partial: bool = False
     """A call among them ended, or still goes on, before its provider had counted all of it: they took more."""
+    calls: int = 1
+    """How many."""
 
     def __add__(self, other: "Taken") -> "Taken":
-        return Taken(self.usage + other.usage, self.is_partial or other.is_partial)
+        return Taken(self.usage + other.usage, self.is_partial or other.is_partial, self.calls + other.calls)
 
 
 class Meter:

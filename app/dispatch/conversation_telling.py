@@ -97,6 +97,7 @@ def compressible(foreseen: Foreseen | None) -> Compressible:
 def spent(by_task: Sequence[Share]) -> Spent:
     """The sum of what each kind of task took."""
     total, runs, tokens = Total(), dict.fromkeys(Task, 0), Tokens()
+    calls = sum(share.spent.calls for share in by_task)
     for share in by_task:
         total += share.spent.cost
         tokens += share.spent.tokens
@@ -106,7 +107,7 @@ def spent(by_task: Sequence[Share]) -> Spent:
     counts = TokenCounts(
         tokens.input, tokens.output, tokens.cache_read, tokens.cache_write, is_partial=tokens.is_partial
     )
-    return Spent(counts, microusd, status, runs[Task.TURN], runs[Task.COMPRESSION])
+    return Spent(counts, microusd, status, runs[Task.TURN], runs[Task.COMPRESSION], calls)
 
 
 def parts_of(by_model: Sequence[Share]) -> tuple[tuple[str, Spent], ...]:

@@ -71,6 +71,7 @@ def run_of(
         cost=NO_CALL if taken is None else cost(tokens, keeping.prices.get(progress.model)),
         started_at=progress.started_at,
         ended_at=ended_at,
+        calls=0 if taken is None else taken.calls,
         task=task,
         agent=progress.agent or None,
         model=progress.model or None,

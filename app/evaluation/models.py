@@ -18,7 +18,8 @@ class Spending:
         self._spent = Spent(Tokens(), Total())
 
     async def record(self, run: Run) -> None:
-        self._spent = Spent(self._spent.tokens + run.tokens, self._spent.cost + total_of(run.cost))
+        spent = self._spent
+        self._spent = Spent(spent.tokens + run.tokens, spent.cost + total_of(run.cost), spent.calls + run.calls)
 
     async def total(self, which: Which) -> Spent:  # noqa: ARG002 - the port's signature
         return self._spent

@@ -14,7 +14,7 @@ from app.agents.providers.base import ModelProvider, ModelRequest, StopReason
 from app.clock import Clock
 from app.errors import ModelError, PromptTooLongError
 from app.sessions.accounting import account
-from app.sessions.entry import SessionId, SessionKey, Tokens
+from app.sessions.entry import SessionId, SessionKey
 from app.sessions.usage import Run, Task, Usage
 
 SUMMARY_FAILED = "summary_failed"
@@ -84,21 +84,22 @@ class Summariser:
             found = _summary(call)
         except asyncio.CancelledError:
             # Whoever ends the call waits for that, and is told of nothing that could take the end's place.
-            await account(self._usage, self._run(where, "stopped", call.tokens(), started_at))
+            await account(self._usage, self._run(where, "stopped", call, started_at))
             raise
         except (ModelError, TimeoutError) as fault:
             found = NoSummary(type(fault).__name__, was_too_long=isinstance(fault, PromptTooLongError))
         if isinstance(found, NoSummary):
             _log.warning(SUMMARY_FAILED, error=found.error, model=where.model)
         outcome = "failed" if isinstance(found, NoSummary) else "summarised"
-        await self._usage.record(self._run(where, outcome, call.tokens(), started_at))
+        await self._usage.record(self._run(where, outcome, call, started_at))
         return found
 
     def resolve(self, reference: str) -> Model:
         """Raises ``ConfigurationError``."""
         return self._models.resolve(reference)
 
-    def _run(self, where: Conversation, outcome: str, tokens: Tokens, started_at: datetime) -> Run:
+    def _run(self, where: Conversation, outcome: str, call: WholeAnswer, started_at: datetime) -> Run:
+        tokens = call.tokens()
         return Run(
             reference=where.reference,
             session_key=where.session_key,
@@ -110,6 +111,7 @@ class Summariser:
             cost=cost(tokens, self._prices.get(where.model)),
             started_at=started_at,
             ended_at=self._clock.now(),
+            calls=call.calls,
             task=Task.COMPRESSION,
             model=where.model,
         )

@@ -35,6 +35,8 @@ class Run:
     cost: Cost
     started_at: datetime
     ended_at: datetime
+    calls: int = 1
+    """That a model took up."""
     task: Task = Task.TURN
     agent: str | None = None
     model: str | None = None
@@ -70,6 +72,7 @@ class Spent:
 
     tokens: Tokens
     cost: Total
+    calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ _SUMS: Sequence[ColumnElement[Any]] = (
     func.count(case((and_(_UNKNOWN, not_(_UNCOUNTED)), 1))),
     func.count(case((or_(runs.c.cost_status == AT_LEAST, _UNCOUNTED), 1))),
     func.count(case((runs.c.is_partial, 1))),
+    func.coalesce(func.sum(runs.c.calls), 0),
 )
 
 
@@ -52,6 +53,7 @@ def insert(connection: Connection, run: Run) -> None:
         "cache_read_tokens": run.tokens.cache_read,
         "cache_write_tokens": run.tokens.cache_write,
         "is_partial": run.tokens.is_partial,
+        "calls": run.calls,
         "cost_microusd": run.cost.microusd,
         "cost_status": run.cost.status,
         "memory_records": json.dumps(run.memory_records) if run.memory_records else None,
@@ -92,6 +94,6 @@ def _conditions(which: Which) -> Sequence[ColumnElement[bool]]:
 
 def _spent(sums: Sequence[Any]) -> Spent:
     """PostgreSQL sums whole numbers up to decimal ones."""
-    fresh, output, read, written, known, count, included, unknown, at_least, partial = map(int, sums)
+    fresh, output, read, written, known, count, included, unknown, at_least, partial, calls = map(int, sums)
     tokens = Tokens(fresh, output, read, written, is_partial=partial > 0)
-    return Spent(tokens, Total(known, count, included, unknown, at_least))
+    return Spent(tokens, Total(known, count, included, unknown, at_least), calls)

@@ -144,6 +144,7 @@ runs = Table(
     Column("cache_read_tokens", BigInteger, nullable=False, default=0),
     Column("cache_write_tokens", BigInteger, nullable=False, default=0),
     Column("is_partial", Boolean, nullable=False, default=False),  # more tokens than were counted
+    Column("calls", Integer, nullable=False, default=1),  # that a model took up
     Column("cost_microusd", BigInteger),  # NULL: unknown
     Column("cost_status", Text, nullable=False),
     Column("memory_records", Text),  # ids of the records that went into it, as a JSON list

@@ -119,7 +119,7 @@ def usage_reply(used: Used, whose: Whose, days: int | None) -> Reply:
     period = "since the beginning" if days is None else f"in the last {count(days, 'day')}"
     lines = [
         f"**{_WHOSE[whose]}**, {period}",
-        f"- turns: {total.turns:,}, compressions: {total.compressions:,}",
+        f"- turns: {total.turns:,}, compressions: {total.compressions:,}, model calls: {total.calls:,}",
         f"- tokens: {tokens(total)}",
         f"- cost: {cost(total)}",
         *(f"- of that `{quotable(model)}`: {tokens(part)}; cost: {cost(part)}" for model, part in used.by_model),
@@ -134,6 +134,7 @@ def spent_data(spent: Spent) -> dict[str, Json]:
 
 def taken_data(spent: Spent) -> dict[str, Json]:
     return {
+        "modelCalls": spent.calls,
         "inputTokens": spent.tokens.input,
         "outputTokens": spent.tokens.output,
         "cacheReadTokens": spent.tokens.cache_read,

@@ -122,7 +122,7 @@ async def test_a_status_tells_how_the_conversation_stands(house: LiveHouse) -> N
     )
     assert (status.agent, status.model) == ("general", "test/scripted")
     assert (status.context_tokens, status.context_limit_tokens) == (700, 4_000)
-    assert status.spent == Spent(TokenCounts(700, 2), 100, "estimated", turns=1)
+    assert status.spent == Spent(TokenCounts(700, 2), 100, "estimated", turns=1, calls=1)
     assert (status.is_running, status.waiting) == (False, 0)
 
 
@@ -290,7 +290,7 @@ async def test_usage_is_of_the_conversation_of_oneself_or_of_the_channel(house: 
     await house.said(heard("three", position="2.1", root="2.0", by=ANN), tokens=40)
     caller = calling("1.4", by=ANN)
     here = (await house.talk.usage(caller, Whose.CONVERSATION, days=None)).total
-    assert here == Spent(TokenCounts(30, 4), 200, "estimated", turns=2)
+    assert here == Spent(TokenCounts(30, 4), 200, "estimated", turns=2, calls=2)
     assert (await house.talk.usage(caller, Whose.CONVERSATION, days=2)).total.tokens.input == 20
     assert (await house.talk.usage(caller, Whose.ME, days=None)).total.tokens.input == 50
     assert (await house.talk.usage(ON_SLASH, Whose.ME, days=1)).total.tokens.input == 40

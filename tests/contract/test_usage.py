@@ -46,11 +46,11 @@ async def test_nothing_was_spent_before_the_first_run(usage: Usage) -> None:
 
 async def test_a_run_is_counted_by_kind(usage: Usage) -> None:
     await usage.record(RUN)
-    assert await usage.total(Which()) == Spent(Tokens(10, 5, 100, 20), Total(4_200, runs=1))
+    assert await usage.total(Which()) == Spent(Tokens(10, 5, 100, 20), Total(4_200, runs=1), calls=1)
 
 
 async def test_everything_about_a_run_is_kept(database: Database, usage: Usage) -> None:
-    whole = replace(RUN, memory_records=("mem:org:acme:1", "mem:user:slack:U1:2"), task=Task.COMPRESSION)
+    whole = replace(RUN, memory_records=("mem:org:acme:1", "mem:user:slack:U1:2"), task=Task.COMPRESSION, calls=3)
     await usage.record(whole)
     row = await database.read(lambda connection: dict(connection.execute(select(runs)).mappings().one()))
     assert json.loads(row.pop("memory_records")) == list(whole.memory_records)
@@ -70,10 +70,21 @@ async def test_everything_about_a_run_is_kept(database: Database, usage: Usage) 
         "cache_read_tokens": 100,
         "cache_write_tokens": 20,
         "is_partial": False,
+        "calls": 3,
         "cost_microusd": 4_200,
         "cost_status": "estimated",
         "started_at": EPOCH,
         "ended_at": EPOCH + timedelta(seconds=3),
+    }
+
+
+async def test_calls_are_summed_up_whatever_they_were_for(usage: Usage) -> None:
+    for calls, task in ((2, Task.TURN), (1, Task.REFLECTION), (0, Task.TURN)):
+        await usage.record(replace(RUN, calls=calls, task=task))
+    assert (await usage.total(Which(session_key=FIRST))).calls == 3
+    assert {share.name: share.spent.calls for share in await usage.shares(By.TASK, Which())} == {
+        "turn": 2,
+        "reflection": 1,
     }
 
 
@@ -91,7 +102,7 @@ async def test_what_was_not_counted_whole_makes_a_sum_that_is_at_least_so_much(u
     await usage.record(replace(RUN, tokens=Tokens(10, is_partial=True), cost=Cost(30, "at_least")))
     await usage.record(replace(RUN, tokens=Tokens(is_partial=True), cost=Cost()))
     spent = await usage.total(Which())
-    assert spent == Spent(Tokens(20, 5, 100, 20, is_partial=True), Total(4_230, runs=3, at_least=2))
+    assert spent == Spent(Tokens(20, 5, 100, 20, is_partial=True), Total(4_230, runs=3, at_least=2), calls=3)
     assert described(spent.cost) == "at least $0.0042"
 
 
@@ -138,7 +149,7 @@ async def test_shares_come_with_the_most_expensive_first_then_the_longest_then_b
     await usage.record(replace(RUN, model="a/dear", cost=unknown))
     found = await usage.shares(By.MODEL, Which())
     assert [share.name for share in found] == ["a/dear", "a/cheap", "a/unknown-and-long", "a/unknown", None]
-    assert found[0] == Share("a/dear", Spent(Tokens(20, 10, 200, 40), Total(4_200, runs=2, unknown=1)))
+    assert found[0] == Share("a/dear", Spent(Tokens(20, 10, 200, 40), Total(4_200, runs=2, unknown=1), calls=2))
     assert list(await usage.shares(By.MODEL, Which(), limit=2)) == found[:2]
 
 

@@ -70,6 +70,19 @@ def test_what_an_earlier_version_holds_is_kept(engine: Engine, version: str) -> 
             assert _without(GIVEN_UP.get(table, frozenset()), row).items() <= kept.items(), table
 
 
+def test_of_runs_that_were_kept_before_calls_were_it_is_known_whether_there_was_any(engine: Engine) -> None:
+    upgrade(engine, "0006")
+    with engine.begin() as connection:
+        [runs] = [table for table in reflected(connection) if table.name == "runs"]
+        columns = [column for column in runs.columns if column.name != "id"]
+        row = {column.name: 0 if column.type.python_type in (int, bool) else "words" for column in columns}
+        for taken in ({"cache_read_tokens": 7}, {"is_partial": True}, {}):
+            connection.execute(runs.insert(), row | taken)
+    upgrade(engine)
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT calls FROM runs ORDER BY id")).scalars().all() == [1, 1, 0]
+
+
 def _without(names: frozenset[str], row: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in row.items() if name not in names}
 

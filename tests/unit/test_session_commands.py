@@ -329,7 +329,7 @@ async def test_usage_is_of_the_conversation_of_oneself_or_of_the_channel(house: 
     result = await house.say("!usage --days 7")
     assert result.text == (
         "**This conversation**, in the last 7 days\n"
-        "- turns: 3, compressions: 1\n"
+        "- turns: 3, compressions: 1, model calls: 5\n"
         "- tokens: 1,200 in, 340 out, 5,000 from and 60 into the cache\n"
         "- cost: $0.0123 (estimated)\n"
         "- of that `test/scripted`: 1,200 in, 340 out, 5,000 from and 60 into the cache; cost: $0.0123 (estimated)"
@@ -345,6 +345,13 @@ async def test_usage_is_of_the_conversation_of_oneself_or_of_the_channel(house: 
         ("usage", Whose.CHANNEL, None),
         ("usage", Whose.CHANNEL, None),
     ]
+
+
+async def test_usage_tells_how_often_models_were_called(house: TalkHouse) -> None:
+    result = await house.say("!usage")
+    assert "\n- turns: 3, compressions: 1, model calls: 5\n" in result.text
+    assert result.reply is not None
+    assert [result.reply.data[name] for name in ("turns", "compressions", "modelCalls")] == [3, 1, 5]
 
 
 async def test_a_program_reads_each_models_part_as_numbers(house: TalkHouse) -> None:

@@ -138,6 +138,7 @@ async def test_what_an_attempt_took_that_failed_is_added_to_the_one_that_brought
     assert await house.handle(message()) == "ran"
     (record,) = house.journal.records
     assert (record.run.tokens, record.run.cost) == (Tokens(2_000, 501, is_partial=True), Cost(3_002, "at_least"))
+    assert record.run.calls == 2
     assert record.prompt_tokens == 1_000, "of the call that brought the answer"
 
 
