@@ -20,6 +20,8 @@ MEMORY_OVER_BUDGET = "memory_over_budget"
 MB = 1024 * 1024
 SHARE = 0.65
 FLOOR_BYTES = 512 * MB
+FLOOR_SHARE = 0.8
+"""The floor is no more than this of what is allowed: above the limit of a small container nothing is ever let go."""
 NO_LIMIT_BYTES = 1 << 60
 """Version 1 of control groups writes "no limit" as the largest number of whole pages, beyond any machine."""
 
@@ -66,7 +68,10 @@ def budget_bytes(memory_high: MemoryHigh, reading: Reading) -> int | None:
     if memory_high == "off":
         return None
     known = [bound for bound in (reading.limit_bytes, reading.total_bytes) if bound is not None]
-    return max(FLOOR_BYTES, int(min(known) * SHARE)) if known else None
+    if not known:
+        return None
+    allowed = min(known)
+    return max(min(FLOOR_BYTES, int(allowed * FLOOR_SHARE)), int(allowed * SHARE))
 
 
 def shed(

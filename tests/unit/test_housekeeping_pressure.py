@@ -212,7 +212,14 @@ def test_this_machine_can_be_read() -> None:
         ("auto", 4 * GB, 16 * GB, int(4 * GB * 0.65)),
         ("auto", None, 16 * GB, int(16 * GB * 0.65)),
         ("auto", 64 * GB, 16 * GB, int(16 * GB * 0.65)),
-        ("auto", 256 * MB, 16 * GB, FLOOR_BYTES),
+        ("auto", 700 * MB, 16 * GB, FLOOR_BYTES),
+        ("auto", 640 * MB, 16 * GB, FLOOR_BYTES),
+        # Of less than that, a floor would be more than there is room for.
+        ("auto", 513 * MB, 16 * GB, int(513 * MB * 0.8)),
+        ("auto", 512 * MB, 16 * GB, int(512 * MB * 0.8)),
+        ("auto", 256 * MB, 16 * GB, int(256 * MB * 0.8)),
+        ("auto", 4 * GB, 256 * MB, int(256 * MB * 0.8)),
+        ("auto", 0, 16 * GB, 0),
         ("auto", 2 * GB, None, int(2 * GB * 0.65)),
         ("auto", None, None, None),
         (300, 4 * GB, 16 * GB, 300 * MB),
@@ -225,6 +232,16 @@ def test_the_budget_is_a_share_of_what_is_allowed_or_what_the_operator_says(
 ) -> None:
     assert FLOOR_BYTES == 512 * MB
     assert budget_bytes(setting, Reading(limit, total, None)) == expected
+
+
+@given(limit=st.integers(min_value=1, max_value=64 * GB), more=st.integers(min_value=0, max_value=GB))
+def test_the_budget_is_below_what_is_allowed_and_grows_with_it(limit: int, more: int) -> None:
+    small = budget_bytes("auto", Reading(limit, None, None))
+    large = budget_bytes("auto", Reading(limit + more, None, None))
+    assert small is not None
+    assert large is not None
+    assert small < limit
+    assert small <= large
 
 
 def loose(count: int) -> list[Evictable]:
