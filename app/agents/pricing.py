@@ -16,6 +16,8 @@ AT_LEAST = "at_least"
 
 NO_CALL = Cost(0, ESTIMATED)
 """Of a run that asked no model."""
+UNCOUNTED = Cost(None, AT_LEAST)
+"""Of calls of which nothing was counted: more than nothing, whatever is added to it."""
 
 _MICROUSD = Decimal(1_000_000)
 _CENT, _SMALLEST = Decimal("0.01"), Decimal("0.0001")
@@ -95,10 +97,14 @@ def cost(tokens: Tokens, price: Price | None) -> Cost:
 def added(so_far: Cost | None, more: Cost) -> Cost:
     """One amount for both, as a session's entry keeps it. ``None`` is nothing yet; an unknown part makes it unknown.
 
-    The sum is as sure as its least sure part that is paid for by the token.
+    One that nobody counted makes it what it is at least. The sum is as sure as its least sure part that is paid for by
+    the token.
     """
     if so_far is None:
         return more
+    if UNCOUNTED in (so_far, more):
+        other = more if so_far == UNCOUNTED else so_far
+        return other if other.microusd is None else Cost(other.microusd, AT_LEAST)
     if so_far.microusd is None or more.microusd is None:
         return Cost(None, UNKNOWN)
     statuses = {so_far.status, more.status}

@@ -6,10 +6,11 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from app.agents.pricing import added
+from app.agents.pricing import UNCOUNTED, added
 from app.dispatch.journal import Accepted, MessageId, TurnRecord
 from app.sessions import lifecycle
-from app.sessions.entry import SessionEntry, SessionId, Tokens
+from app.sessions.entry import Cost, SessionEntry, SessionId
+from app.sessions.usage import Run
 from app.state import delivery_rows, entry_rows, message_rows, reflection_rows, run_rows, session_steps, transcript_rows
 from app.state.delivery_rows import Delivery
 from app.state.message_rows import Claim
@@ -76,15 +77,17 @@ def _with_turn(entry: SessionEntry, record: TurnRecord, now: datetime) -> Sessio
     kept = replace(
         lifecycle.touched(entry, now, record.prompt_tokens),
         tokens=entry.tokens + used,
-        cost=added(entry.cost if entry.tokens.total else None, record.run.cost) if _has_asked(used) else entry.cost,
+        cost=_cost(entry, record.run) if record.run.calls else entry.cost,
         watermark=record.watermark or entry.watermark,
     )
     return lifecycle.cleared(kept) if record.is_success else kept
 
 
-def _has_asked(used: Tokens) -> bool:
-    """Whether a model was asked, even if nothing of it was counted."""
-    return used.total > 0 or used.is_partial
+def _cost(entry: SessionEntry, run: Run) -> Cost:
+    """Of the session with one more run. An entry that no run has changed yet has no cost, which is no unknown one."""
+    is_first = not entry.tokens.total and entry.cost == Cost()
+    is_uncounted = not run.tokens.total and run.cost.microusd is None
+    return added(None if is_first else entry.cost, UNCOUNTED if is_uncounted else run.cost)
 
 
 def _without_turn(entry: SessionEntry, message_id: MessageId) -> SessionEntry:

@@ -1,5 +1,6 @@
 """What the journal promises, over every state database."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -28,6 +29,13 @@ __all__ = ["database", "state_url"]
 
 KEYING = Keying()
 USED = Tokens(input=10, output=5, cache_read=3, cache_write=2)
+Took = tuple[Tokens, Cost, int]
+"""What a turn has taken, and by how many calls."""
+KNOWN: Took = (USED, Cost(7, "estimated"), 1)
+CUT_OFF: Took = (Tokens(is_partial=True), Cost(), 1)
+UNTOLD: Took = (Tokens(), Cost(), 1)
+UNPRICED: Took = (USED, Cost(), 1)
+UNASKED: Took = (Tokens(), Cost(0, "estimated"), 0)
 
 
 class House:
@@ -245,6 +253,34 @@ async def test_one_unknown_cost_makes_the_conversations_cost_unknown_and_never_z
     entry = await house.begun(again)
     await house.journal.end(again, "ran", record_of(entry, cost=Cost(None, "unknown")))
     assert (await house.entry(entry.session_key)).cost == Cost(None, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("turns", "cost"),
+    [
+        ((CUT_OFF, KNOWN), Cost(7, "at_least")),
+        ((UNTOLD, KNOWN), Cost(7, "at_least")),
+        ((KNOWN, CUT_OFF), Cost(7, "at_least")),
+        ((KNOWN, UNTOLD), Cost(7, "at_least")),
+        ((CUT_OFF, UNTOLD, KNOWN, KNOWN), Cost(14, "at_least")),
+        ((CUT_OFF, UNPRICED, KNOWN), Cost(None, "unknown")),
+        ((UNPRICED, CUT_OFF, KNOWN), Cost(None, "unknown")),
+        ((UNASKED, KNOWN), Cost(7, "estimated")),
+        ((KNOWN, UNASKED), Cost(7, "estimated")),
+        ((UNASKED,), Cost(None, "unknown")),
+    ],
+)
+async def test_what_nobody_has_counted_is_more_than_nothing_whenever_it_was(
+    house: House, turns: Sequence[Took], cost: Cost
+) -> None:
+    for number, (tokens, taken, calls) in enumerate(turns):
+        accepted = await house.accept(message(event=f"Ev{number}", position=f"1.{number}", root="1.0"))
+        entry = await house.begun(accepted)
+        record = record_of(entry, cost=taken)
+        run = replace(record.run, tokens=tokens, calls=calls)
+        await house.journal.end(accepted, "ran", replace(record, run=run))
+    last = await house.accept(message(event="Ev9", position="1.9", root="1.0"))
+    assert (await house.entry(last.session_key)).cost == cost
 
 
 async def test_a_turn_that_failed_does_not_take_the_wish_to_resume_away(house: House) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.agents.metering import Taken
 from app.agents.pricing import (
     NO_CALL,
+    UNCOUNTED,
     Price,
     Total,
     added,
@@ -117,6 +118,13 @@ def test_calls_are_counted_by_kind_and_never_below_zero() -> None:
         (Cost(5, "estimated"), Cost(), Cost(None, "unknown")),
         (Cost(), Cost(5, "estimated"), Cost(None, "unknown")),
         (Cost(), Cost(), Cost(None, "unknown")),
+        (None, UNCOUNTED, UNCOUNTED),
+        (UNCOUNTED, UNCOUNTED, UNCOUNTED),
+        (UNCOUNTED, Cost(7, "estimated"), Cost(7, "at_least")),
+        (Cost(7, "actual"), UNCOUNTED, Cost(7, "at_least")),
+        (Cost(0, "included"), UNCOUNTED, Cost(0, "at_least")),
+        (UNCOUNTED, Cost(), Cost(None, "unknown")),
+        (Cost(), UNCOUNTED, Cost(None, "unknown")),
     ],
 )
 def test_unknown_and_anything_is_unknown(so_far: Cost | None, more: Cost, both: Cost) -> None:
