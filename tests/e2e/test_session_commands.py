@@ -141,6 +141,43 @@ async def test_how_a_conversation_stands_and_what_it_took_is_told_without_guessi
     assert "$0" not in usage
 
 
+async def test_a_new_session_is_answered_without_the_effort_that_was_set_for_the_one_before(talk: Bot) -> None:
+    root = talk.say(f"{MENTION} first")
+    await talk.answered(root)
+    await told(talk, root, "!config set effort high --layer thread")
+    await told(talk, root, "second")
+    assert talk.provider.requests[-1].effort == "high"
+    assert "No effort is set for this conversation any more." in await told(talk, root, "!new")
+    await told(talk, root, "third")
+    assert talk.provider.requests[-1].effort != "high"
+
+
+async def test_all_but_the_last_turn_is_summarised_once_it_was_looked_at(talk: Bot) -> None:
+    root = talk.say(f"{MENTION} first")
+    await talk.answered(root)
+    await told(talk, root, "second")
+    looked = await told(talk, root, "!compress here 1 --preview")
+    assert "2 messages (about " in looked
+    assert "Nothing has changed." in looked
+    assert len(talk.provider.requests) == 2
+    assert "A summary stands for 2 messages now" in await told(talk, root, "!compress here 1")
+    await told(talk, root, "third")
+    notes, *after = prompt(talk)
+    assert "three" in notes, "what the model has written as the summary"
+    assert notes.endswith("alice: second")
+    assert after == ["two", "alice: third"]
+
+
+async def test_those_who_have_spoken_are_told_what_it_was_about_last(talk: Bot) -> None:
+    root = talk.say(f"{MENTION} first", user=ALICE)
+    await talk.answered(root)
+    status = await told(talk, root, "!status", user=ALICE)
+    assert "last question: `first`" in status
+    assert "answer: `one`" in status
+    assert "last question" not in await told(talk, root, "!status", user=BOB)
+    assert "model calls: 1" in await told(talk, root, "!usage", user=BOB)
+
+
 async def test_only_the_people_of_a_conversation_change_it(talk: Bot) -> None:
     root = talk.say(f"{MENTION} first", user=ALICE)
     await talk.answered(root)
