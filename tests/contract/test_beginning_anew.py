@@ -10,6 +10,7 @@ from app.state.engine import Database
 from app.state.preferences import StatePreferences
 from commands.errors import ConflictError, UnavailableError
 from commands.preferences import Layer, Name, Setting, Slot
+from commands.spec import Caller, Origin, Surface
 from tests.live_house import ANN, BO, LiveHouse, calling, heard
 
 THREAD, CHANNEL = "slack:C1:1.0", "slack:C1"
@@ -92,3 +93,12 @@ async def test_where_people_are_kept_apart_nobody_takes_back_what_holds_for_othe
     await talk.house.said(heard("two", position="1.2", by=BO))
     assert (await talk.conversations.reset(calling("1.3", by=ANN), None)).cleared == ()
     assert (await talk.of_thread())[Name.MODEL].value == "high"
+
+
+async def test_the_top_of_a_channel_has_nothing_of_its_own_to_take_back(talk: Talk) -> None:
+    """What holds there is the whole channel's, which admins set."""
+    await talk.choose(Slot(Layer.THREAD, CHANNEL, Name.MODEL), Slot(Layer.CHANNEL, CHANNEL, Name.MODEL))
+    at_the_top = Caller(ANN, Surface.CHAT, Origin(CHANNEL, CHANNEL, "public", position="1.1"))
+    assert (await talk.conversations.reset(at_the_top, None)).cleared == ()
+    kept = await talk.preferences.get({Layer.THREAD: CHANNEL, Layer.CHANNEL: CHANNEL})
+    assert [each.value for each in kept] == ["high", "high"]
