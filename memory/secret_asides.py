@@ -10,6 +10,7 @@ from memory.secret_sentences import ends_clause, told_at
 from memory.secret_values import Value
 
 _NAMES = ("password", "passwort", "kennwort", "passphrase", "passcode")
+_NAMES_BEGIN = ("pass", "kennwort")
 _NAME_AT_END = re.compile(
     rf"(?i:{'|'.join(_NAMES)})(?![\w»-]|[*_`\"']?[ \t]{{1,4}}(?!(?i:for|of|on|to|in|at|f[üu]r|vo[nm])\b)\w)"
 )
@@ -33,7 +34,7 @@ _JOINTS = re.compile(r"[ \t](?i:is|was|ist|war|as|als)[ \t]")
 _NEAR_CHARS = 80
 _BEFORE_CHARS = 160
 
-_PAIRS = ("credential", "creds", "zugangsdaten", "identifiants", "login", "log in", "logged in", "sign in")
+_PAIRS = ("cred", "zugangsdaten", "identifiants", "login", "log in", "logged in", "sign in")
 _USER = r"(?i:admin(?:istrator)?|root|user|test|demo|guest|sa|postgres|deploy|[\w.+-]{1,60}@[\w.-]{1,60})"
 _PAIR = re.compile(
     r"(?i:credentials?|creds|zugangsdaten|identifiants)(?:[ \t](?i:are|is|sind|lauten|sont))?:?[ \t]{1,4}"
@@ -74,7 +75,7 @@ def asides(text: str) -> Iterator[Found]:
 
 
 def _before_names(text: str) -> Iterator[Found]:
-    for at in places_of(_NAMES, text):
+    for at in places_of(_NAMES_BEGIN, text):
         is_joined = _JOINTS.search(text, max(0, at - _NEAR_CHARS), at) is not None
         if not is_joined or not _NAME_AT_END.match(text, at):
             continue

@@ -41,11 +41,30 @@ _LINE = {
 
 
 def secret_headers(text: str) -> Iterator[Found]:
-    yield from _authorizations(text)
-    yield from _cookies(text)
+    named = _named_in(text)
+    if "uthorization" in named:
+        yield from _authorizations(text)
+    if "ookie" in named:
+        yield from _cookies(text)
+    if "earer" in named:
+        yield from _bearers(text)
+    if "asic" in named:
+        yield from _basics(text)
+
+
+def _named_in(text: str) -> frozenset[str]:
+    """Which of the words are in ``text``: to find none of one in it is much faster than by a pattern."""
+    lowered = text.lower()
+    return frozenset(word for word in ("uthorization", "ookie", "earer", "asic") if word in lowered)
+
+
+def _bearers(text: str) -> Iterator[Found]:
     for found in _BEARER.finditer(text):
         if not _ABOUT_BEARERS.match(found[1]):
             yield Found(found.start(1), found.end(1), "authorization")
+
+
+def _basics(text: str) -> Iterator[Found]:
     for found in _BASIC.finditer(text):
         if _is_basic(found[1]):
             yield Found(found.start(1), found.end(1), "authorization")

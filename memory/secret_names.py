@@ -8,7 +8,7 @@ from memory.secret_naming import Naming, named_by
 from memory.secret_values import is_said_about_one, looks_random, value_at
 
 _NAMED = re.compile(
-    r"(?P<name>[aAcCkKpPsStT](?:(?<=[kK])(?i:ey|ennwort)|(?<=[tT])(?i:oken)|(?<=[sS])(?i:ecret|ession)"
+    r"(?P<name>[aAcCkKpPsStT](?=[aceopruwACEOPRUW])(?:(?<=[kK])(?i:ey|ennwort)|(?<=[tT])(?i:oken)|(?<=[sS])(?i:ecret|ession)"
     r"|(?<=[pP])(?i:ass(?:word|wort|wd|phrase|code)?|wd?|at)|(?<=[aA])(?i:uth|pi-?key|ccess-?key)"
     r"|(?<=[cC])(?i:redential|ookie))[A-Za-z0-9_.$-]{0,64}+)"
     r"(?:\\{0,7}[\"'`]\]?|[*~]{1,3}|[\])])?[ \t]{0,8}"
@@ -17,7 +17,10 @@ _NAMED = re.compile(
     r"|:=|:(?![:/])|%3[dD]|(?:>|&gt;)(?=[^\s<>&]{1,256}+(?:</|&lt;/))|(?<=[ \t])(?:is|was|ist|lautet):?(?=[ \t]))"
     r"[*_~]{0,3}(?:[ \t]{0,8}[|>][+-]?[ \t]{0,4}\r?\n)?(?:\s{0,16}(?=[\"'])|[ \t]{0,16})"
 )
-"""A word that names secrets, the rest of its name, and what joins name and value in some language."""
+"""A word that names secrets, the rest of its name, and what joins name and value in some language.
+
+The second letter is looked at before the words are tried: few of what begins with the first has it.
+"""
 _FLAG = re.compile(r"--(?P<name>[A-Za-z][A-Za-z0-9_-]{2,40}+)(?P<joint>[ \t]{1,4})(?=[^\s-])")
 _BEFORE = re.compile(r"[A-Za-z0-9_.$-]*+")
 _WORD_BEFORE = re.compile(r"[ \t]([A-Za-z]{1,16}+)")
