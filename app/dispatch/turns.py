@@ -22,7 +22,7 @@ from app.dispatch.ports import Limits, Ports
 from app.dispatch.provision import Asking, Opened
 from app.dispatch.records import record_of, run_of
 from app.dispatch.resolve import Resolution, instructions_of, resolve, wishes_of
-from app.dispatch.work import Heard, Made, Outcome, Progress, Work
+from app.dispatch.work import Heard, Made, Outcome, Progress, Work, standing
 from app.errors import (
     DeliveryError,
     NotAllowedError,
@@ -63,7 +63,8 @@ class Turns:
         Called within the ticket's turn. What it raises is the end of the process, or nobody foresaw it.
         """
         work, tickets = ticket.said, [ticket, *ticket.carries]
-        status, reply = work.chat.status(), self._outbox.chat(work, lambda: _carried(progress)).reply()
+        # Of the tickets, not of the progress: a reply that holds what holds it would be freed by a collection only.
+        status, reply = work.chat.status(), self._outbox.chat(work, lambda: _along(tickets)).reply()
         progress = Progress(tickets, Heard(reply), self._ports.clock.now())
         try:
             return progress.outcome((await self._ended(progress, ticket)).name)
@@ -279,7 +280,11 @@ def advice_of(kept: Sequence[Setting]) -> str | None:
 
 def _carried(progress: Progress) -> list[Accepted]:
     """The messages that were taken into the answer of the first, and end with it however it ends."""
-    return [ticket.said.accepted for ticket in progress.standing[1:]]
+    return _along(progress.tickets)
+
+
+def _along(tickets: Sequence[Ticket[Work]]) -> list[Accepted]:
+    return [ticket.said.accepted for ticket in standing(tickets)[1:]]
 
 
 def _reference(progress: Progress) -> Reference:

@@ -138,7 +138,7 @@ class Progress:
     @property
     def standing(self) -> Sequence[Ticket[Work]]:
         """Those of the messages that nobody has taken back."""
-        return [ticket for ticket in self.tickets if not ticket.is_withdrawn]
+        return standing(self.tickets)
 
     def final(self) -> Sequence[Ticket[Work]]:
         """The ``standing`` ones in their latest words, which a model is given now: they are not changed any more."""
@@ -155,3 +155,8 @@ class Progress:
         """What there is to tell of the turn, which ends like that."""
         agent, model = self.agent or None, self.model or None
         return Outcome(name, agent, model, self.meter.taken, self.result, self.recalled)
+
+
+def standing(tickets: Sequence[Ticket[Work]]) -> Sequence[Ticket[Work]]:
+    """Those of the messages that nobody has taken back."""
+    return [ticket for ticket in tickets if not ticket.is_withdrawn]
