@@ -53,3 +53,13 @@ def test_the_question_is_one_short_line() -> None:
     assert found is not None
     assert found.question == "why? " + "y" * (RECAP_CHARS - 6) + "…"
     assert recap_of([replace(question, content=" \n "), answer]) is None
+
+
+def test_a_secret_is_not_told_again() -> None:
+    question, answer = transcript("qa")
+    asked = replace(question, content="our vpn password is bluewhale9, is that safe?")
+    found = recap_of([asked, replace(answer, content="bluewhale9 is your password, and not a safe one.")])
+    assert found is not None
+    assert "bluewhale9" not in found.question + found.answer
+    assert found.question.startswith("our vpn password is ")
+    assert found.answer.endswith("and not a safe one.")
