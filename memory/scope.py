@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memory.repository import folded
+
 SCOPE_KEY_CHARS = 200
 _UNFIT = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _RECORD_ID = re.compile(r"mem:(?P<scope>.+):(?P<sequence>0|[1-9][0-9]{0,17})")
@@ -39,8 +41,12 @@ class Scopes:
 
 
 def scope_key(kind: ScopeKind, identifier: str | None) -> str:
-    """``<kind>:<identifier>``. Raises ``ScopeKeyError`` for an identifier that is missing, blank or unfit."""
+    """``<kind>:<identifier>``, a repository's ``folded``.
+
+    Raises ``ScopeKeyError`` for an identifier that is missing, blank or unfit.
+    """
     key = f"{kind}:{identifier or ''}"
+    key = folded(key) if kind is ScopeKind.REPO else key
     if not identifier or _UNFIT.search(key) or len(key) > SCOPE_KEY_CHARS:
         raise ScopeKeyError(f"a {kind} scope needs an identifier of visible characters, {SCOPE_KEY_CHARS} at most")
     return key

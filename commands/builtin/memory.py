@@ -14,6 +14,7 @@ from commands.ports import Authority
 from commands.quoting import quotable
 from commands.spec import Argument, Caller, Command, Option, Reply, Values
 from memory.record import ID_CHARS
+from memory.repository import SHAPE
 from memory.scope import ScopeKind, kind_of, parse_record_id, scope_key
 from memory.store import MemoryStore, StoreUnavailableError
 
@@ -43,7 +44,7 @@ def memory_commands(store: MemoryStore | None, organization: str, authority: Aut
                 Option(
                     "repo",
                     "the repository, if not the one of this thread",
-                    pattern=r"[A-Za-z0-9_.-]{1,90}/[A-Za-z0-9_.-]{1,90}",
+                    pattern=SHAPE,
                     expectation="like owner/name",
                 ),
             ),

@@ -66,6 +66,7 @@ async def test_all_scopes_are_listed_in_order_with_where_each_record_comes_from(
         ("secret", [OWN, REPO, ROOM, ORG]),
         ("org secret", [ORG]),
         ("--repo acme/web", [OWN, REPO, ROOM, ORG]),
+        ("repo --repo Acme/WEB", [REPO]),
     ],
 )
 async def test_a_scope_is_named_by_its_word_or_its_option(house: House, words: str, keys: list[str]) -> None:
@@ -133,7 +134,9 @@ async def test_a_wrong_command_is_told_with_its_usage(house: House, line: str, p
     assert house.rules.touched == []
 
 
-@pytest.mark.parametrize("repo", ["acme", "acme/web/x", "/web", "a b/c", "acme/web\n", "a/b:c", "ä/b", "x/" + "y" * 91])
+@pytest.mark.parametrize(
+    "repo", ["acme", "acme/web/x", "/web", "a b/c", "acme/web\n", "a/b:c", "ä/b", "x/" + "y" * 101]
+)
 async def test_a_repository_is_an_owner_and_a_name(house: House, repo: str) -> None:
     result = await house.registry().run_values("memory.list", {"repo": repo}, a_caller())
     assert (result.code, result.message) == (Code.INVALID_INPUT, "repo must be like owner/name")
