@@ -148,7 +148,7 @@ def defaults_of(settings: Settings) -> Defaults:
     defaults = settings.defaults
     if defaults.model is None:
         raise ConfigurationError("defaults.model is not set: name one as <provider>/<model>")
-    return Defaults(defaults.agent, defaults.model, defaults.effort)
+    return Defaults(defaults.agent, defaults.model, defaults.effort, defaults.repo)
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -109,7 +109,7 @@ class Conversations(Protocol):
     async def reset(self, caller: Caller, title: str | None) -> Restarted:
         """End the turn under way, drop what waits, and begin a new session; the earlier one is kept.
 
-        The model and the effort that were set for the conversation alone are taken back in the same step.
+        Model, effort and repository that were set for the conversation alone are taken back in the same step.
         Raises ``ConflictError`` when another session of the conversation has the title; then nothing was done.
         """
         ...
@@ -212,7 +212,7 @@ class Choices(Protocol):
         ...
 
     def in_effect(self, kept: Sequence[Setting]) -> Sequence[InEffect]:
-        """Agent, model and effort for a message that says nothing about them."""
+        """Agent, model, effort and repository for a message that says nothing about them."""
         ...
 
 

@@ -29,12 +29,21 @@ class Name(StrEnum):
     AGENT = "agent"
     MODEL = "model"
     EFFORT = "effort"
+    REPO = "repo"
+    """The repository a conversation is about, as ``memory.repository`` spells it."""
     INSTRUCTIONS = "instructions"
     """Advice for the prompt, kept for a person or a channel."""
 
 
-CHOSEN = (Name.AGENT, Name.MODEL, Name.EFFORT)
+CHOSEN = (Name.AGENT, Name.MODEL, Name.EFFORT, Name.REPO)
 """Those of which one value is in effect."""
+
+OF_A_REPO = (Layer.THREAD, Layer.CHANNEL)
+"""The layers a repository is set in.
+
+A person has none: people work in several and talk about any, and a thread in which the repository changes with whoever
+speaks would read and teach another one with every message.
+"""
 
 Subjects = Mapping[Layer, str]
 """The layers a request has, and whose each is: a thread's key, a person's id, a channel's id."""

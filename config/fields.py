@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
+from memory.repository import repository_of
+
 Effort = Literal["low", "medium", "high"]
 ProviderKind = Literal["anthropic", "openai", "offline"]
 
@@ -37,5 +39,14 @@ def _model_name(name: str) -> str:
     return name
 
 
+def _repository(name: str) -> str:
+    repository = repository_of(name)
+    if repository is None:
+        raise PydanticCustomError("repository", "must be owner/name, for example acme/api")
+    return repository
+
+
+RepositoryName = Annotated[str, AfterValidator(_repository)]
+"""``owner/name``, however it is spelt."""
 ModelName = Annotated[str, AfterValidator(_model_name)]
 """A ``ModelReference`` as the name of an entry."""

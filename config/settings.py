@@ -17,6 +17,7 @@ from config.fields import (
     ModelReference,
     OrganizationName,
     ProviderKind,
+    RepositoryName,
     Text,
     VariableName,
     WebAddress,
@@ -47,6 +48,7 @@ class DefaultsSettings(Section):
     agent: EntryName = GENERAL_AGENT
     model: ModelReference | None = None
     effort: Effort | None = None
+    repo: RepositoryName | None = None
 
 
 class AgentSettings(Section):

@@ -32,4 +32,5 @@ class ConfiguredChoices:
             InEffect(Name.AGENT, resolution.agent.name, sources.agent),
             InEffect(Name.MODEL, resolution.model, sources.model),
             InEffect(Name.EFFORT, resolution.effort, sources.effort),
+            InEffect(Name.REPO, resolution.repo, sources.repo),
         )

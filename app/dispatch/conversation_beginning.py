@@ -12,7 +12,7 @@ from commands.ports import Preferences
 from commands.preferences import Clearing, Layer, Name, Setting, subjects_of
 from commands.spec import Caller
 
-OWN = (Name.MODEL, Name.EFFORT)
+OWN = (Name.MODEL, Name.EFFORT, Name.REPO)
 """What a conversation has chosen for its course; who answers in a thread is the thread's."""
 
 

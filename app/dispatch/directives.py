@@ -1,4 +1,6 @@
-"""What a message asks for about its own answer, in words before the text: ``agent:`` ``model:`` ``effort:``.
+"""What a message asks for about its own answer, in words before the text.
+
+They are ``agent:`` ``model:`` ``effort:`` ``repo:``.
 
 The rule. A directive is one of these words in any case, a colon, and a value directly behind it, up to the next white
 space. Directives count only at the very start of the message, one after the other in any order, on one line or on
@@ -15,8 +17,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from app.dispatch.resolve import KnownModels, Wish, effort_of
+from memory.repository import repository_of
 
-_LEADING = re.compile(r"\s*+(?P<key>agent|model|effort):(?P<value>\S++)(?P<gap>\s?)", re.IGNORECASE)
+_LEADING = re.compile(r"\s*+(?P<key>agent|model|effort|repo):(?P<value>\S++)(?P<gap>\s?)", re.IGNORECASE)
 _MODEL = re.compile(r"[^\s/]+/\S+")
 
 
@@ -50,7 +53,7 @@ def directives(text: str, agents: Collection[str], knows_model: KnownModels) -> 
 
 def written(wish: Wish) -> str:
     """The directives that ``wish`` was read from; put before a text, they are read from it again."""
-    asked = (("agent", wish.agent), ("model", wish.model), ("effort", wish.effort))
+    asked = (("agent", wish.agent), ("model", wish.model), ("effort", wish.effort), ("repo", wish.repo))
     return " ".join(f"{key}:{value}" for key, value in asked if value is not None)
 
 
@@ -60,7 +63,7 @@ def directed(text: str, written_before: str | None) -> str:
 
 
 def _refused(asked: dict[str, str], agents: Collection[str], knows_model: KnownModels) -> Refused | None:
-    agent, model, effort = asked.get("agent"), asked.get("model"), asked.get("effort")
+    agent, model, effort, repo = (asked.get(key) for key in ("agent", "model", "effort", "repo"))
     if agent is not None and agent not in agents:
         return Refused(f"I have no such agent. `agent:` takes one of {', '.join(sorted(agents))}.")
     if model is not None and not _MODEL.fullmatch(model):
@@ -69,6 +72,8 @@ def _refused(asked: dict[str, str], agents: Collection[str], knows_model: KnownM
         return Refused(f"`model:` names a provider that is not set up here; {_providers(knows_model)}.")
     if effort is not None and effort_of(effort.lower()) is None:
         return Refused("`effort:` takes low, medium or high.")
+    if repo is not None and repository_of(repo) is None:
+        return Refused("`repo:` takes a repository as `owner/name`, such as `repo:acme/api`.")
     return None
 
 
@@ -77,4 +82,5 @@ def _providers(models: KnownModels) -> str:
 
 
 def _wish(asked: dict[str, str]) -> Wish:
-    return Wish(asked.get("agent"), asked.get("model"), effort_of(asked.get("effort", "").lower()))
+    effort, repo = effort_of(asked.get("effort", "").lower()), repository_of(asked.get("repo", ""))
+    return Wish(asked.get("agent"), asked.get("model"), effort, repo)

@@ -1,4 +1,4 @@
-"""Which agent answers, on which model, with how much effort: the layers of preference, weakest last."""
+"""Which agent answers, on which model, with how much effort, about which repository: the layers, weakest last."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,16 @@ from typing import Generic, TypeVar
 from app.agents.definitions import Agent
 from app.agents.providers.base import Effort
 from app.errors import ConfigurationError
-from commands.preferences import Layer, Name, Setting
+from commands.preferences import OF_A_REPO, Layer, Name, Setting
+from memory.repository import repository_of
 
 T = TypeVar("T")
 
 SAID_OR_SET = (Layer.REQUEST, Layer.THREAD, Layer.USER, Layer.CHANNEL)
 """Layers in which somebody asked for something, strongest first. The agent's own preference and the defaults follow:
 an agent is configured for its model, so that goes before what holds for all; whoever names one knows better."""
+BINDING = (Layer.REQUEST, *OF_A_REPO)
+"""Layers in which somebody said what repository this is about. An agent has none of its own."""
 _EFFORTS: Mapping[str, Effort] = {"low": "low", "medium": "medium", "high": "high"}
 
 
@@ -25,6 +28,7 @@ class Defaults:
     model: str
     """``<provider>/<model>``."""
     effort: Effort | None = None
+    repo: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class Wish:
     agent: str | None = None
     model: str | None = None
     effort: Effort | None = None
+    repo: str | None = None
 
 
 Wishes = Mapping[Layer, Wish]
@@ -46,6 +51,7 @@ class Sources:
     agent: Layer = Layer.DEFAULTS
     model: Layer = Layer.DEFAULTS
     effort: Layer = Layer.DEFAULTS
+    repo: Layer = Layer.DEFAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,8 @@ class Resolution:
     agent: Agent
     model: str
     effort: Effort | None
+    repo: str | None
+    """As ``memory.repository`` spells it; ``None`` for what is about none."""
     sources: Sources = Sources()
 
 
@@ -83,7 +91,7 @@ def resolve(
     wishes: Wishes | None = None,
     knows_model: Callable[[str], bool] = any_model,
 ) -> Resolution:
-    """Agent, model and effort, each from the strongest layer that has one; they are found independently.
+    """Agent, model, effort and repository, each from the strongest layer that has one; they are found independently.
 
     A layer that asks for an agent or a model that is no longer there is passed over, because it was set at another
     time and must not silence everybody; what the message itself asks for is checked when it is read (``directives``).
@@ -96,11 +104,13 @@ def resolve(
     known = ((layer, wish.model if wish.model and knows_model(wish.model) else None) for layer, wish in asked)
     model = _strongest([*known, (own[0], own[1].model)]) or _Found(defaults.model, Layer.DEFAULTS)
     effort = _strongest((layer, wish.effort) for layer, wish in [*asked, own])
+    repo = _strongest((layer, wish.repo) for layer, wish in asked if layer in BINDING)
     return Resolution(
         agent.value,
         model.value,
         effort.value if effort else defaults.effort,
-        Sources(agent.layer, model.layer, effort.layer if effort else Layer.DEFAULTS),
+        repo.value if repo else defaults.repo,
+        Sources(agent.layer, model.layer, _layer_of(effort), _layer_of(repo)),
     )
 
 
@@ -126,7 +136,8 @@ def instructions_of(kept: Sequence[Setting], layer: Layer) -> str | None:
 
 
 def _wish(named: Mapping[Name, str]) -> Wish:
-    return Wish(named.get(Name.AGENT), named.get(Name.MODEL), effort_of(named.get(Name.EFFORT, "")))
+    effort, repo = effort_of(named.get(Name.EFFORT, "")), repository_of(named.get(Name.REPO, ""))
+    return Wish(named.get(Name.AGENT), named.get(Name.MODEL), effort, repo)
 
 
 def _default_agent(agents: Mapping[str, Agent], defaults: Defaults) -> Agent:
@@ -138,3 +149,7 @@ def _default_agent(agents: Mapping[str, Agent], defaults: Defaults) -> Agent:
 
 def _strongest(layers: Iterable[tuple[Layer, T | None]]) -> _Found[T] | None:
     return next((_Found(value, layer) for layer, value in layers if value), None)
+
+
+def _layer_of(found: _Found[T] | None) -> Layer:
+    return found.layer if found else Layer.DEFAULTS

@@ -173,7 +173,7 @@ overrides = Table(
     metadata,
     Column("layer", Text, primary_key=True),  # thread, user, channel
     Column("subject", Text, primary_key=True),
-    Column("name", Text, primary_key=True),  # agent, model, effort, instructions
+    Column("name", Text, primary_key=True),  # agent, model, effort, repo, instructions
     Column("value", Text),
     Column("version", Integer, nullable=False),
     Column("updated_by", Text, nullable=False),

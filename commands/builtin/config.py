@@ -24,6 +24,10 @@ _NOWHERE = {
     Layer.CHANNEL: "this surface has no channel; leave out `--layer` to set it for yourself",
     Layer.USER: "nobody is known to be asking, so there is nobody to set it for",
 }
+_NOWHERE_FOR_A_REPO = {
+    Layer.THREAD: "this is said in no thread; `--layer channel` sets it for the channel",
+    Layer.CHANNEL: "this surface has no channel to set it for",
+}
 _WHOSE = {Layer.THREAD: "this conversation", Layer.USER: "you", Layer.CHANNEL: "this channel"}
 _IS = dict.fromkeys(Name, "is") | {Name.INSTRUCTIONS: "are"}
 _CHANNEL_IS_ADMINS = "what holds for a channel is set by admins; your own you can always set (leave out `--layer`)."
@@ -59,20 +63,20 @@ class ConfigCommands:
     async def set(self, caller: Caller, values: Values) -> Reply:
         config = self._open()
         name = name_of(values)
-        slot = await self._writable(caller, layer_of(values), name)
+        slot = await self._writable(caller, layer_of(values, name), name)
         value = value_of(name, str(values["value"]), config.choices)
         setting = await _put(config, slot, values, _setting(config, slot, value, caller))
         text = f"⚙️ {name} is `{quotable(value)}` for {_WHOSE[slot.layer]} now."
         return Reply(_data(setting), text, receipt=f"set {name} of {slot.layer}")
 
     async def clear(self, caller: Caller, values: Values) -> Reply:
-        config = self._open()
-        slot = await self._writable(caller, layer_of(values), name_of(values))
+        config, name = self._open(), name_of(values)
+        slot = await self._writable(caller, layer_of(values, name), name)
         return await self._cleared(config, slot, caller, values)
 
     async def instructions(self, caller: Caller, values: Values) -> Reply:
         """Without a text: what there is. An empty text clears."""
-        config, layer = self._open(), layer_of(values)
+        config, layer = self._open(), layer_of(values, Name.INSTRUCTIONS)
         if values["text"] is None:
             setting = await _kept(config, _slot(caller, layer, Name.INSTRUCTIONS))
             text = instructions_text(setting, _WHOSE[layer], caller)
@@ -126,7 +130,7 @@ def _slot(caller: Caller, layer: Layer, name: Name) -> Slot:
     """Only the caller's own place can be named. Raises ``InvalidInputError`` where it has no such layer."""
     subject = subjects_of(caller).get(layer)
     if subject is None:
-        raise InvalidInputError(_NOWHERE[layer])
+        raise InvalidInputError((_NOWHERE_FOR_A_REPO if name is Name.REPO else _NOWHERE)[layer])
     return Slot(layer, subject, name)
 
 

@@ -5,19 +5,28 @@ import re
 from commands.coercion import there_are
 from commands.errors import InvalidInputError
 from commands.ports import Choices
-from commands.preferences import EFFORTS, Layer, Name
+from commands.preferences import EFFORTS, OF_A_REPO, Layer, Name
 from commands.spec import Values
+from memory.repository import repository_of
 
 MODEL_CHARS = 200
 _MODEL = re.compile(r"[^\s/]+/\S+")
+_NOBODYS = "a repository is a conversation's or a channel's, not a person's: `--layer thread` or `--layer channel`"
 
 
 def name_of(values: Values) -> Name:
     return Name(str(values["name"]).lower())
 
 
-def layer_of(values: Values) -> Layer:
-    return Layer(str(values["layer"]))
+def layer_of(values: Values, name: Name) -> Layer:
+    """The layer that was named, else one's own; a conversation's for a repository, which no person has.
+
+    Raises ``InvalidInputError``.
+    """
+    layer = Layer(str(values["layer"] or (Layer.THREAD if name is Name.REPO else Layer.USER)))
+    if name is Name.REPO and layer not in OF_A_REPO:
+        raise InvalidInputError(_NOBODYS)
+    return layer
 
 
 def version_of(values: Values) -> int | None:
@@ -31,10 +40,21 @@ def value_of(name: Name, text: str, choices: Choices) -> str:
         return _agent(text, choices)
     if name is Name.MODEL:
         return _model(text, choices)
+    return _repo(text) if name is Name.REPO else _effort(text)
+
+
+def _effort(text: str) -> str:
     effort = text.lower()
     if effort not in EFFORTS:
         raise InvalidInputError(f"an effort is one of {', '.join(EFFORTS)}")
     return effort
+
+
+def _repo(text: str) -> str:
+    repo = repository_of(text)
+    if repo is None:
+        raise InvalidInputError("a repository is written `owner/name`, such as `acme/api`")
+    return repo
 
 
 def _agent(text: str, choices: Choices) -> str:

@@ -7,6 +7,11 @@ from commands.spec import Argument, Command, Option
 
 READ = "config:read"
 _NAME = Argument("name", "what is set", choices=CHOSEN)
+_ANY_LAYER = Option(
+    "layer",
+    "for whom; without it for you, and a repo for this thread",
+    choices=(Layer.USER, Layer.THREAD, Layer.CHANNEL),
+)
 _VERSION = Option("version", "only if it is still at this version, as `config show` told it", type="integer", least=0)
 
 
@@ -18,19 +23,19 @@ def config_commands(
     return [
         Command(
             id="config.show",
-            summary="which agent, model and effort you get here, and why",
+            summary="which agent, model, effort and repo count for you here, and why",
             action=READ,
             effect="read",
             handler=house.show,
         ),
         Command(
             id="config.set",
-            summary="choose an agent, a model or an effort",
+            summary="choose an agent, a model or an effort, or the repo this is about",
             action=WRITE,
             effect="write",
             handler=house.set,
             arguments=(_NAME, Argument("value", "what it is to be")),
-            options=(_layer(Layer.USER, Layer.THREAD, Layer.CHANNEL), _VERSION),
+            options=(_ANY_LAYER, _VERSION),
         ),
         Command(
             id="config.clear",
@@ -39,7 +44,7 @@ def config_commands(
             effect="write",
             handler=house.clear,
             arguments=(Argument("name", "what is taken back", choices=tuple(Name)),),
-            options=(_layer(Layer.USER, Layer.THREAD, Layer.CHANNEL), _VERSION),
+            options=(_ANY_LAYER, _VERSION),
         ),
         Command(
             id="config.instructions",
@@ -48,10 +53,6 @@ def config_commands(
             effect="write",
             handler=house.instructions,
             arguments=(Argument("text", 'the advice; `""` clears it', is_required=False, is_rest=True, is_raw=True),),
-            options=(_layer(Layer.USER, Layer.CHANNEL), _VERSION),
+            options=(Option("layer", "for whom", choices=(Layer.USER, Layer.CHANNEL), default=Layer.USER), _VERSION),
         ),
     ]
-
-
-def _layer(*layers: Layer) -> Option:
-    return Option("layer", "for whom", choices=tuple(layers), default=Layer.USER)

@@ -15,7 +15,7 @@ LAYER_WORDS = {
     Layer.AGENT: "the agent's own",
     Layer.DEFAULTS: "the default",
 }
-_NOTHING = "the model's own"
+_NOTHING = {Name.EFFORT: "the model's own", Name.REPO: "none"}
 
 
 def shown(effective: Sequence[InEffect], kept: Sequence[Setting], caller: Caller) -> Reply:
@@ -41,7 +41,7 @@ def instructions_text(setting: Setting, whose: str, caller: Caller) -> str:
 
 
 def _effective_line(each: InEffect) -> str:
-    value = f"`{quotable(each.value)}`" if each.value is not None else _NOTHING
+    value = f"`{quotable(each.value)}`" if each.value is not None else _NOTHING[each.name]
     return f"- {each.name}: {value} ({LAYER_WORDS[each.layer]})"
 
 

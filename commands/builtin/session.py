@@ -177,5 +177,5 @@ class SessionCommands:
 def _casualties(done: Restarted) -> str:
     stopped = f" I stopped {count(done.stopped, 'turn')}." if done.stopped else ""
     dropped = f" {count(done.dropped, 'waiting message')} will not be answered." if done.dropped else ""
-    names = " or ".join(done.cleared)
+    names = " or ".join(filter(None, (", ".join(done.cleared[:-1]), *done.cleared[-1:])))
     return stopped + dropped + (f" No {names} is set for this conversation any more." if names else "")

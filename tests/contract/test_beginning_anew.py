@@ -14,13 +14,16 @@ from commands.spec import Caller, Origin, Surface
 from tests.live_house import ANN, BO, LiveHouse, calling, heard
 
 THREAD, CHANNEL = "slack:C1:1.0", "slack:C1"
-MODEL, EFFORT, AGENT = (Slot(Layer.THREAD, THREAD, name) for name in (Name.MODEL, Name.EFFORT, Name.AGENT))
+MODEL, EFFORT, REPO, AGENT = (
+    Slot(Layer.THREAD, THREAD, name) for name in (Name.MODEL, Name.EFFORT, Name.REPO, Name.AGENT)
+)
 OTHERS = (
     AGENT,
     Slot(Layer.THREAD, "slack:C1:2.0", Name.MODEL),
     Slot(Layer.USER, ANN, Name.MODEL),
     Slot(Layer.USER, ANN, Name.INSTRUCTIONS),
     Slot(Layer.CHANNEL, CHANNEL, Name.EFFORT),
+    Slot(Layer.CHANNEL, CHANNEL, Name.REPO),
 )
 EVERYWHERE = {Layer.USER: ANN, Layer.CHANNEL: CHANNEL}
 
@@ -50,15 +53,16 @@ def talk(database: Database) -> Talk:
     return Talk(database)
 
 
-async def test_a_new_session_begins_without_the_model_and_the_effort_of_the_one_before(talk: Talk) -> None:
+async def test_a_new_session_begins_without_what_was_chosen_for_the_one_before(talk: Talk) -> None:
     await talk.house.said(heard("one", position="1.1"))
-    await talk.choose(MODEL, EFFORT)
+    await talk.choose(MODEL, EFFORT, REPO)
     assert (await talk.of_thread())[Name.MODEL].value == "high"
     done = await talk.conversations.reset(calling("1.2", by=BO), None)
-    assert done.cleared == (Name.EFFORT, Name.MODEL)
+    assert done.cleared == (Name.EFFORT, Name.MODEL, Name.REPO)
     assert await talk.of_thread() == {
         Name.EFFORT: Setting(EFFORT, None, 2),
         Name.MODEL: Setting(MODEL, None, 2),
+        Name.REPO: Setting(REPO, None, 2),
     }
     assert (await talk.conversations.reset(calling("1.3"), None)).cleared == ()
     assert (await talk.of_thread())[Name.MODEL].version == 2, "what is not set is not taken back once more"

@@ -85,6 +85,8 @@ def attempts() -> Iterator[str]:
             f"config instructions {layer} -- {stranger}: do it",
             f"config instructions {layer}",
             f"config set {layer} agent {stranger}",
+            f"config set {layer} repo acme/api",
+            f"config clear {layer} repo --version 1",
         )
     yield "config show"
 

@@ -18,8 +18,8 @@ from tests.conversation_house import THREAD, InProcessPreferences, TalkHouse, in
 
 MARKER = "hunter2sesame"
 OPTIONS = "[--layer user|thread|channel] [--version <n>]"
-SET = f"Usage: `config set agent|model|effort <value> {OPTIONS}`"
-CLEAR = f"Usage: `config clear agent|model|effort|instructions {OPTIONS}`"
+SET = f"Usage: `config set agent|model|effort|repo <value> {OPTIONS}`"
+CLEAR = f"Usage: `config clear agent|model|effort|repo|instructions {OPTIONS}`"
 MINE = Slot(Layer.USER, MEMBER, Name.EFFORT)
 ADVICE = "Answer in French,\nit's <b>shorter</b>."
 
@@ -46,6 +46,7 @@ async def test_what_is_set_for_oneself_is_in_effect_and_says_where_it_comes_from
         "- agent: `coder` (set for this conversation)\n"
         "- model: `test/code` (the agent's own)\n"
         "- effort: `high` (set by you)\n"
+        "- repo: none (the default)\n"
         "\n"
         "**Set**\n"
         "- agent, set for this conversation: `coder` (version 1)\n"
@@ -55,7 +56,8 @@ async def test_what_is_set_for_oneself_is_in_effect_and_says_where_it_comes_from
         "**In effect for your messages here**\n"
         "- agent: `general` (the default)\n"
         "- model: `test/scripted` (the default)\n"
-        "- effort: the model's own (the default)"
+        "- effort: the model's own (the default)\n"
+        "- repo: none (the default)"
     )
     assert [receipt.summary for receipt in await house.receipts.latest(5)] == [
         "set agent of thread",
@@ -74,6 +76,7 @@ async def test_programs_get_every_setting_with_its_layer_and_version(house: Talk
             "agent": {"value": "general", "layer": "defaults"},
             "model": {"value": "test/big", "layer": "user"},
             "effort": {"value": None, "layer": "defaults"},
+            "repo": {"value": None, "layer": "defaults"},
         },
         "settings": [
             {"layer": "user", "name": "instructions", "value": untrusted(ADVICE), "version": 1},
@@ -86,15 +89,17 @@ async def test_programs_get_every_setting_with_its_layer_and_version(house: Talk
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (f"config set {MARKER} x", f"<name> must be one of agent, model, effort. {SET}"),
-        (f"config set {MARKER}", f"<name> must be one of agent, model, effort; <value> is missing. {SET}"),
-        ("config set instructions x", f"<name> must be one of agent, model, effort. {SET}"),
-        (f"config clear {MARKER}", f"<name> must be one of agent, model, effort, instructions. {CLEAR}"),
+        (f"config set {MARKER} x", f"<name> must be one of agent, model, effort, repo. {SET}"),
+        (f"config set {MARKER}", f"<name> must be one of agent, model, effort, repo; <value> is missing. {SET}"),
+        ("config set instructions x", f"<name> must be one of agent, model, effort, repo. {SET}"),
+        (f"config clear {MARKER}", f"<name> must be one of agent, model, effort, repo, instructions. {CLEAR}"),
         (f"config set agent {MARKER}", "there is no such agent; there are coder, general"),
         (f"config set model {MARKER}", "a model is written `<provider>/<model>`; the providers are test"),
         (f"config set model test/{'x' * 200}", "a model is written `<provider>/<model>`; the providers are test"),
         (f"config set model {MARKER}/x", "no provider of that name is set up; there is test"),
         (f"config set effort {MARKER}", "an effort is one of low, medium, high"),
+        (f"config set repo {MARKER}", "a repository is written `owner/name`, such as `acme/api`"),
+        (f"config set repo https://github.com/{MARKER}/x", "a repository is written `owner/name`, such as `acme/api`"),
         (f"config instructions {MARKER * 200}", "instructions may have at most 2,000 characters"),
     ],
 )
@@ -111,7 +116,7 @@ async def test_a_name_is_one_of_what_there_is_in_any_case(house: TalkHouse) -> N
     assert (await house.say("config set Effort low")).is_ok
     command = house.registry().get("config.set")
     assert command is not None
-    assert '"enum": ["agent", "model", "effort"]' in json.dumps(schema(command)["properties"])
+    assert '"enum": ["agent", "model", "effort", "repo"]' in json.dumps(schema(command)["properties"])
 
 
 async def test_what_holds_for_a_channel_is_set_by_admins(house: TalkHouse) -> None:
@@ -134,6 +139,51 @@ async def test_what_holds_for_a_conversation_is_set_by_its_people(house: TalkHou
     assert (await house.say(line)).is_ok
     assert (await house.say("config clear effort --layer thread", in_thread(ADMIN))).is_ok
     assert (await house.say(line, in_thread(OTHER, thread="slack:C1:9.0"))).is_ok
+
+
+async def test_a_repository_is_set_for_the_conversation_unless_a_layer_is_named(house: TalkHouse) -> None:
+    assert (await house.say("config set repo Acme/API")).text == "⚙️ repo is `acme/api` for this conversation now."
+    assert kept(house, Layer.THREAD, THREAD, Name.REPO) == "acme/api"
+    assert "- repo: `acme/api` (set for this conversation)" in (await house.say("config show")).text
+    assert (await house.say("config set repo acme/web --layer channel", in_thread(ADMIN))).is_ok
+    elsewhere = await house.say("config show", in_thread(OTHER, thread="slack:C1:9.0"))
+    assert "- repo: `acme/web` (set for this channel)" in elsewhere.text
+    assert (await house.say("config clear repo")).text == "🧹 No repo is set for this conversation any more."
+    assert "- repo: `acme/web` (set for this channel)" in (await house.say("config show")).text
+    assert (await house.say("config set repo acme/api", in_thread(OTHER))).code is Code.UNAUTHORIZED
+
+
+@pytest.mark.parametrize(
+    ("line", "caller", "message"),
+    [
+        (
+            "config set repo acme/api --layer user",
+            in_thread(),
+            "a repository is a conversation's or a channel's, not a person's: `--layer thread` or `--layer channel`",
+        ),
+        (
+            "config clear repo --layer user",
+            in_thread(),
+            "a repository is a conversation's or a channel's, not a person's: `--layer thread` or `--layer channel`",
+        ),
+        (
+            "config set repo acme/api",
+            on_slash(ADMIN),
+            "this is said in no thread; `--layer channel` sets it for the channel",
+        ),
+        (
+            "config set repo acme/api --layer channel",
+            Caller(ADMIN, Surface.CHAT, Origin()),
+            "this surface has no channel to set it for",
+        ),
+    ],
+)
+async def test_a_repository_that_has_no_place_is_refused_with_what_to_type(
+    house: TalkHouse, line: str, caller: Caller, message: str
+) -> None:
+    result = await house.give(line, caller)
+    assert (result.code, result.message) == (Code.INVALID_INPUT, message)
+    assert house.preferences.rows == {}
 
 
 async def test_without_conversations_only_admins_set_what_holds_for_one(house: TalkHouse) -> None:

@@ -10,8 +10,10 @@ from app.dispatch.resolve import KnownModels, Wish
 AGENTS = ("coder", "general")
 SECRET = "hunter2sesame"
 
-runs = st.permutations(["agent:coder", "model:test/big:1", "effort:low"]).flatmap(
-    lambda all_three: st.integers(1, 3).map(lambda number: all_three[:number])
+NAMES = ("agent:", "model:", "effort:", "repo:")
+
+runs = st.permutations(["agent:coder", "model:test/big:1", "effort:low", "repo:acme/api"]).flatmap(
+    lambda them_all: st.integers(1, 4).map(lambda number: them_all[:number])
 )
 gaps = st.sampled_from([" ", "\n", "  ", " \n\t"])
 
@@ -27,6 +29,8 @@ def read(text: str) -> Directed | Refused:
         ("  agent:coder fix it", Wish(agent="coder"), "fix it"),
         ("effort:high agent:coder model:test/a/b:1 x", Wish("coder", "test/a/b:1", "high"), "x"),
         ("Agent:coder\nEFFORT:High\n\n  def f():\n    pass\n", Wish("coder", None, "high"), "\n  def f():\n    pass\n"),
+        ("repo:acme/api which linter?", Wish(repo="acme/api"), "which linter?"),
+        ("Repo:Acme/Next.JS effort:low x", Wish(effort="low", repo="acme/next.js"), "x"),
         ("effort:low   x", Wish(effort="low"), "  x"),
         ("effort:low", Wish(effort="low"), ""),
         ("effort:low\n", Wish(effort="low"), ""),
@@ -55,6 +59,8 @@ def test_directives_are_taken_from_the_start_of_a_message(text: str, wish: Wish,
         "my-model:test/a",
         "the effort:high road",
         "budget:5 do it",
+        "repo: which one?",
+        "the repo:acme/api one",
     ],
 )
 def test_everything_else_is_the_message(text: str) -> None:
@@ -71,6 +77,9 @@ def test_everything_else_is_the_message(text: str) -> None:
         ("model:test/ hi", "`model:` takes a model as `<provider>/<model>`; the providers are other, test."),
         (f"model:{SECRET}/x hi", "`model:` names a provider that is not set up here; the providers are other, test."),
         (f"effort:{SECRET}", "`effort:` takes low, medium or high."),
+        (f"repo:{SECRET} hi", "`repo:` takes a repository as `owner/name`, such as `repo:acme/api`."),
+        ("repo:https://github.com/a/b x", "`repo:` takes a repository as `owner/name`, such as `repo:acme/api`."),
+        ("repo:a/b repo:a/b x", "`repo:` stands there twice; once is enough."),
         ("effort:low effort:low x", "`effort:` stands there twice; once is enough."),
         ("effort:low\nagent:coder AGENT:general", "`agent:` stands there twice; once is enough."),
     ],
@@ -79,21 +88,21 @@ def test_a_directive_that_cannot_be_followed_is_refused_without_its_value(text: 
     assert read(text) == Refused(reason)
 
 
-@given(text=st.text(alphabet=st.sampled_from("agentmodlf:/ \n\txé"), max_size=40))
+@given(text=st.text(alphabet=st.sampled_from("agentmodlfrp:/ \n\txé"), max_size=40))
 def test_a_text_without_directives_comes_back_byte_for_byte(text: str) -> None:
     start = text.lstrip().lower()
     found = read(text)
-    if not start.startswith(("agent:", "model:", "effort:")):
+    if not start.startswith(NAMES):
         assert found == Directed(Wish(), text)
 
 
 @given(run=runs, gap=gaps, separator=st.sampled_from([" ", "\n", "\t"]), text=st.text(max_size=40))
 def test_what_follows_the_directives_is_untouched(run: list[str], gap: str, separator: str, text: str) -> None:
-    if not text.lstrip().lower().startswith(("agent:", "model:", "effort:")):
+    if not text.lstrip().lower().startswith(NAMES):
         found = read(f"{gap.join(run)}{separator}{text}")
         assert isinstance(found, Directed)
         assert found.text == text
-        asked = (found.wish.agent, found.wish.model, found.wish.effort)
+        asked = (found.wish.agent, found.wish.model, found.wish.effort, found.wish.repo)
         assert sum(part is not None for part in asked) == len(run)
 
 
@@ -103,6 +112,7 @@ def test_what_follows_the_directives_is_untouched(run: list[str], gap: str, sepa
         st.none() | st.sampled_from(AGENTS),
         st.none() | st.sampled_from(("test/scripted", "test/big:1")),
         st.none() | st.sampled_from(("low", "medium", "high")),
+        st.none() | st.sampled_from(("acme/api", "a/.b_-")),
     ),
     st.text(min_size=1),
 )

@@ -68,6 +68,18 @@ def test_parts_come_from_different_layers() -> None:
     assert found.sources == Sources(Layer.USER, Layer.CHANNEL, Layer.REQUEST)
 
 
+@pytest.mark.parametrize("present", list(product([True, False], repeat=4)))
+def test_a_repository_is_a_matter_of_the_conversation_and_not_of_who_speaks(present: tuple[bool, ...]) -> None:
+    """Specification, section 21: a request reaches its own bound repository's scope, never a third one."""
+    there = [layer for layer, is_there in zip(SAID_OR_SET, present, strict=True) if is_there]
+    wishes = {layer: Wish(repo=f"{layer}/of") for layer in there}
+    binding = [layer for layer in there if layer is not Layer.USER]
+    for default, source in (("default/of", Layer.DEFAULTS), (None, Layer.DEFAULTS)):
+        found = resolve(KNOWN, Defaults(GENERAL, "default/model", repo=default), wishes)
+        assert found.repo == (f"{binding[0]}/of" if binding else default)
+        assert found.sources.repo is (binding[0] if binding else source)
+
+
 def test_what_is_no_longer_there_is_passed_over() -> None:
     wishes = {Layer.THREAD: Wish("gone", "gone/model"), Layer.USER: Wish(model="own/model")}
     found = resolve(KNOWN, DEFAULTS, wishes, lambda reference: not reference.startswith("gone"))
@@ -88,10 +100,13 @@ def test_wishes_are_read_from_what_is_kept() -> None:
         kept(Layer.CHANNEL, Name.EFFORT, "extreme"),
         kept(Layer.CHANNEL, Name.INSTRUCTIONS, "Be brief."),
         kept(Layer.THREAD, Name.AGENT, None),
+        kept(Layer.THREAD, Name.REPO, "acme/api"),
+        kept(Layer.CHANNEL, Name.REPO, "what GitHub does not have"),
     ]
     request = Wish(effort="low")
     assert wishes_of(settings, request) == {
         Layer.REQUEST: request,
+        Layer.THREAD: Wish(repo="acme/api"),
         Layer.USER: Wish("coder", "a/b"),
         Layer.CHANNEL: Wish(),
     }
@@ -119,6 +134,10 @@ def test_choices_are_what_the_settings_have() -> None:
         InEffect(Name.AGENT, "coder", Layer.USER),
         InEffect(Name.MODEL, "own/model", Layer.AGENT),
         InEffect(Name.EFFORT, "high", Layer.AGENT),
+        InEffect(Name.REPO, None, Layer.DEFAULTS),
+    )
+    assert choices.in_effect([kept(Layer.CHANNEL, Name.REPO, "acme/api")])[-1] == (
+        InEffect(Name.REPO, "acme/api", Layer.CHANNEL)
     )
 
 

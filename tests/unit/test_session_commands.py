@@ -45,11 +45,11 @@ async def test_a_new_session_tells_what_it_cost_others(house: TalkHouse) -> None
 
 
 async def test_a_new_session_tells_what_is_not_set_any_more(house: TalkHouse) -> None:
-    house.talk.own = (Name.MODEL, Name.EFFORT)
+    house.talk.own = (Name.EFFORT, Name.MODEL, Name.REPO)
     result = await house.say("!new")
-    assert result.text.endswith("goes back to it. No model or effort is set for this conversation any more.")
+    assert result.text.endswith("goes back to it. No effort, model or repo is set for this conversation any more.")
     assert result.reply is not None
-    assert result.reply.data["cleared"] == ["model", "effort"]
+    assert result.reply.data["cleared"] == ["effort", "model", "repo"]
     again = await house.say("!new")
     assert again.text.endswith("goes back to it.")
     assert again.reply is not None

@@ -11,6 +11,7 @@ CANONICAL = {
     "defaults.agent",
     "defaults.model",
     "defaults.effort",
+    "defaults.repo",
     "agents.*.prompt",
     "agents.*.model",
     "agents.*.effort",
@@ -62,7 +63,7 @@ def test_the_canonical_names_are_all_there() -> None:
 def test_defaults_are_the_documented_ones() -> None:
     settings = Settings()
     assert settings.organization is None
-    assert (settings.defaults.agent, settings.defaults.model, settings.defaults.effort) == ("general", None, None)
+    assert settings.defaults.model_dump() == {"agent": "general", "model": None, "effort": None, "repo": None}
     assert (settings.slack.mode, settings.slack.api_url, settings.slack.timeout_s) == (
         "socket",
         "https://slack.com/api/",

@@ -15,6 +15,7 @@ EXAMPLES_ONLY = {
     "organization",
     "defaults.model",
     "defaults.effort",
+    "defaults.repo",
     "memory.embedding",
     "memory.model",
     "memory.postgres.url",

@@ -91,6 +91,7 @@ def test_faults_of_all_sources_and_kinds_come_together(tmp_path: Path) -> None:
         ("providers: {p: {base_url: 'http://h'}}", "providers.p.kind (switchboard.yaml line 1): is required"),
         ("providers: {p: {kind: magic}}", "providers.p.kind (switchboard.yaml line 1): must be 'anthropic', 'openai'"),
         ("defaults: {agent: nobody}", "defaults.agent (switchboard.yaml line 1): names an unknown agent"),
+        ("defaults: {repo: api}", "defaults.repo (switchboard.yaml line 1): must be owner/name, for example acme/api"),
         ("defaults: {model: gpt}", "defaults.model (switchboard.yaml line 1): must be <provider>/<model>"),
         (
             "defaults: {model: antropic/x}",
