@@ -58,13 +58,13 @@ class MemoryService:
         body = Incoming(receive, headers)
         try:
             done = await self._done(path, method, headers, body)
+            if done.lines is not None:
+                await self._stream(send, body, path, done.lines)
         except GoneError:
             return
         except RefusedError as refused:
             await self._refuse(send, body, path, refused)
             return
-        if done.lines is not None:
-            await self._stream(send, path, done.lines)
         took_ms = round((time.perf_counter() - started) * 1_000, 1)
         note = self._log.info if OPERATIONS[path].is_change else self._log.debug
         # A change is in the log before anybody hears of it.
@@ -114,10 +114,12 @@ class MemoryService:
         else:
             await send_object(send, refused.status, content, headers)
 
-    async def _stream(self, send: Send, path: str, lines: AsyncIterator[bytes]) -> None:
+    async def _stream(self, send: Send, body: Incoming, path: str, lines: AsyncIterator[bytes]) -> None:
         """What fails in the middle ends without the last line; the server cuts the connection then."""
         try:
-            await send_lines(send, lines)
+            await send_lines(send, body.receive, lines)
+        except GoneError:
+            raise
         except StoreUnavailableError as fault:
             self._log.warning(EXPORT_BROKEN, route=path, reason=str(fault))
         except Exception as fault:  # noqa: BLE001 - as above; the status has gone out

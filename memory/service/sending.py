@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from starlette.types import Receive, Send
 
+from memory.service.incoming import GoneError
 from memory.service.wire import MOST_BODY_BYTES
 
 JSON = (b"content-type", b"application/json")
@@ -33,15 +34,27 @@ async def send_last(send: Send, receive: Receive, status: int, content: bytes, h
     await send({"type": "http.response.body", "body": b""})
 
 
-async def send_lines(send: Send, lines: AsyncIterator[bytes]) -> None:
+async def send_lines(send: Send, receive: Receive, lines: AsyncIterator[bytes]) -> None:
+    """Raises ``GoneError`` once nobody hears them any more, which a server tells only those who ask."""
     await _start(send, 200, [LINES])
     async for each in lines:
+        if await _is_gone(receive):
+            raise GoneError
         await send({"type": "http.response.body", "body": each, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
 
 
 async def _start(send: Send, status: int, headers: Sequence[Header]) -> None:
     await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+async def _is_gone(receive: Receive) -> bool:
+    """Without waiting for anything. The body was read, so what may still be heard is the end."""
+    try:
+        async with asyncio.timeout(0):
+            return (await receive())["type"] == "http.disconnect"
+    except TimeoutError:
+        return False
 
 
 async def _linger(receive: Receive) -> None:

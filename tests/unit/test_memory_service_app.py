@@ -1,5 +1,6 @@
 """The memory service's application over stores that fail: what goes out, what is logged, and what never is."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -125,6 +126,43 @@ async def test_an_export_that_breaks_does_not_look_whole(fault: Exception, capsy
     assert all(each.get("more_body") for each in sent[1:]), "it is never finished, so the server cuts the connection"
     assert b'"end"' not in sent[-1]["body"]
     assert MARKER not in capsys.readouterr().out
+
+
+class LongStore(InProcessStore):
+    """One scope of many pages."""
+
+    def __init__(self) -> None:
+        super().__init__(ranker=KeywordRanker(), now=lambda: datetime.now(UTC), cap=500)
+        self.pages = 0
+
+    async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
+        self.pages += 1
+        first = 0 if after is None else after + 1
+        return [record(first + each) for each in range(limit)] if self.pages < 9 else []
+
+
+async def test_nothing_more_is_read_for_whoever_hangs_up_in_the_middle_of_an_export() -> None:
+    """A server throws away what is sent to nobody, so sending alone would never tell."""
+    store, gone = LongStore(), asyncio.Event()
+    content = json.dumps({"scopeKey": "org:acme"}).encode()
+    parts, sent = [{"type": "http.request", "body": content, "more_body": False}], list[Json]()
+
+    async def receive() -> Json:
+        if parts:
+            return parts.pop()
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(dict(message))
+        if len(sent) == 3:
+            gone.set()
+
+    headers = [(b"authorization", BEARER.encode()), (b"content-length", b"%d" % len(content))]
+    scope = {"type": "http", "path": "/export", "method": "POST", "headers": headers}
+    async with asyncio.timeout(20):
+        await MemoryService(store, TOKEN, build="test")(scope, receive, send)
+    assert (store.pages, len(sent)) == (3, 3)
 
 
 async def told_to(service: MemoryService, route: str, body: object) -> list[Json]:
