@@ -78,8 +78,6 @@ class Origin:
     thread_key: str | None = None
     visibility: str = "unknown"
     """``public``, ``private``, ``dm``, ``machine`` or ``unknown``."""
-    repo: Callable[[], Awaitable[str | None]] | None = None
-    """The repository the thread is about, found out only when asked."""
     takes_turns: bool = False
     """Whether a turn can follow the command here. Always so in chat; elsewhere where a message brought it."""
     position: str | None = None

@@ -4,7 +4,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from commands.builtin import Configuring
 from commands.builtin.memory import memory_commands
+from commands.preferences import Layer, Name, Slot
 from commands.receipts import InProcessReceipts
 from commands.registry import Registry
 from commands.result import Result
@@ -12,6 +14,7 @@ from commands.spec import Caller
 from memory.relevance import RelevanceRanker
 from memory.stores.inprocess import InProcessStore
 from tests.command_house import CHANNEL, MEMBER, OTHER, HouseRules, a_caller, noon
+from tests.conversation_house import THREAD, InProcessPreferences, choices
 from tests.memory_records import fact
 
 OWN, OTHERS, ORG = f"user:{MEMBER}", f"user:{OTHER}", "org:acme"
@@ -25,14 +28,20 @@ class House:
 
     store: InProcessStore
     rules: HouseRules = field(default_factory=HouseRules)
+    preferences: InProcessPreferences = field(default_factory=InProcessPreferences)
     receipts: InProcessReceipts = field(default_factory=InProcessReceipts)
 
     def registry(self) -> Registry:
-        commands = memory_commands(self.store, "acme", self.rules)
+        commands = memory_commands(self.store, "acme", self.rules, Configuring(self.preferences, choices()))
         return Registry(commands, self.rules, now=noon, receipts=self.receipts)
 
     async def say(self, line: str, caller: Caller | None = None) -> Result:
         return await self.registry().run_line(line, caller or a_caller())
+
+    async def bind(self, repo: str, layer: Layer = Layer.THREAD) -> None:
+        """``tests.conversation_house.THREAD``, or its channel."""
+        slot = Slot(layer, THREAD if layer is Layer.THREAD else CHANNEL, Name.REPO)
+        await self.preferences.set(slot, repo, expected_version=0, by=MEMBER)
 
     async def write(self, scope_key: str, *texts: str) -> None:
         await self.store.write(scope_key, [fact(text) for text in texts])

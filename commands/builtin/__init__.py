@@ -35,7 +35,7 @@ def builtin_commands(
     """``store``: ``None`` while memory is off; ``records``: in a process that has none."""
     records = records or Records()
     others = [
-        *memory_commands(store, organization, authority),
+        *memory_commands(store, organization, authority, records.config),
         *review_commands(store, organization, authority, records.reviews),
         *session_commands(records.conversations, authority),
         *config_commands(records.config, records.conversations, authority),

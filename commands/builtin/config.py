@@ -41,10 +41,15 @@ Put = Callable[[int], Awaitable[Setting]]
 
 @dataclass(frozen=True, slots=True)
 class Configuring:
-    """What the config commands work with."""
+    """What the config commands work with, and those that are about what is set."""
 
     preferences: Preferences
     choices: Choices
+
+    async def repo_of(self, caller: Caller) -> str | None:
+        """The repository that counts where the caller is. Raises ``UnavailableError``."""
+        effective = self.choices.in_effect(await self.preferences.get(subjects_of(caller)))
+        return next((each.value for each in effective if each.name is Name.REPO), None)
 
 
 @dataclass(frozen=True, slots=True)

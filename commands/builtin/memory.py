@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from commands.builtin.config import Configuring
 from commands.builtin.memory_listing import LIMIT, MOST, Asked, Listing, own_scope
 from commands.errors import InvalidInputError, NotFoundError, UnauthorizedError, UnavailableError
 from commands.ports import Authority
@@ -27,9 +28,11 @@ _ONLY_OWN = (
 _SHARED = "forgetting shared records needs an admin; your own you can always forget (`memory list me` shows them)."
 
 
-def memory_commands(store: MemoryStore | None, organization: str, authority: Authority) -> list[Command]:
-    """``store``: ``None`` while memory is off."""
-    house = _Memory(store, organization, authority)
+def memory_commands(
+    store: MemoryStore | None, organization: str, authority: Authority, config: Configuring | None = None
+) -> list[Command]:
+    """``store``: ``None`` while memory is off; ``config``: in a process where no repository is set."""
+    house = _Memory(store, organization, authority, config)
     return [
         Command(
             id="memory.list",
@@ -43,7 +46,7 @@ def memory_commands(store: MemoryStore | None, organization: str, authority: Aut
                 Option("limit", "how many per scope", type="integer", least=1, most=MOST, default=LIMIT),
                 Option(
                     "repo",
-                    "the repository, if not the one of this thread",
+                    "the repository, if not the one that counts here",
                     pattern=SHAPE,
                     expectation="like owner/name",
                 ),
@@ -67,10 +70,11 @@ class _Memory:
     store: MemoryStore | None
     organization: str
     authority: Authority
+    config: Configuring | None
 
     async def list(self, caller: Caller, values: Values) -> Reply:
         store = self._open_store()
-        listing = Listing(store, self.organization, self.authority, caller)
+        listing = Listing(store, self.organization, self.authority, caller, self.config)
         with _reaching_store():
             return await listing.reply(Asked.of(values))
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from commands.builtin.config import Configuring
 from commands.ports import Authority
 from commands.quoting import one_line, quotable, visible
 from commands.spec import MACHINES, Caller, Json, Reply, Values
@@ -26,7 +27,10 @@ _TITLES = {
 }
 _ABSENT = {
     ScopeKind.USER: "Nobody is known to be asking, so there are no records of your own.",
-    ScopeKind.REPO: "No repository belongs to this conversation; name one with `--repo owner/name`.",
+    ScopeKind.REPO: (
+        "No repository is set here; name one with `--repo owner/name`, "
+        "or set the one this conversation is about with `config set repo owner/name`."
+    ),
     ScopeKind.CHANNEL: "This conversation takes place in no channel.",
 }
 _EMPTY = "No active records."
@@ -79,9 +83,10 @@ class Listing:
     organization: str
     authority: Authority
     caller: Caller
+    config: Configuring | None = None
 
     async def reply(self, asked: Asked) -> Reply:
-        """Raises ``StoreUnavailableError``."""
+        """Raises ``StoreUnavailableError`` and ``UnavailableError``."""
         sections: list[_Section] = []
         notes: list[str] = []
         for kind in filter(asked.wants, _SECTIONS.values()):
@@ -102,14 +107,16 @@ class Listing:
         """The scope this request has of a kind, if it has one. The repository is found out only here."""
         origin = self.caller.origin
         if kind is ScopeKind.REPO:
-            find = origin.repo if asked.repo is None else None
-            return _key_of(kind, asked.repo if find is None else await find())
+            return _key_of(kind, asked.repo or await self._repo())
         named = {
             ScopeKind.USER: self.caller.id,
             ScopeKind.CHANNEL: origin.channel_id,
             ScopeKind.ORG: self.organization,
         }
         return _key_of(kind, named[kind])
+
+    async def _repo(self) -> str | None:
+        return None if self.config is None else await self.config.repo_of(self.caller)
 
     async def _section(self, kind: ScopeKind, key: str, asked: Asked) -> _Section:
         """A scope the caller may not read looks like an empty one."""

@@ -1,13 +1,18 @@
 """``memory list``: every scope, filters, limits and who may look (specification, section 24)."""
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 import pytest
 
+from commands.builtin.memory import memory_commands
+from commands.errors import UnavailableError
+from commands.preferences import Layer, Setting, Subjects
+from commands.registry import Registry
 from commands.result import Code, Result
-from commands.spec import MACHINES, Caller, Json, Origin, Surface
-from tests.command_house import CHANNEL, MEMBER, OTHER, a_caller
+from commands.spec import MACHINES, Json, Origin, Surface
+from tests.command_house import MEMBER, OTHER, a_caller
+from tests.conversation_house import InProcessPreferences, in_thread, on_slash
 from tests.memory_house import FOREIGN_ORG, ORG, OTHERS, OWN, REPO, ROOM, House, opened_house
 from tests.memory_records import THREAD
 
@@ -18,15 +23,22 @@ async def house() -> AsyncGenerator[House]:
         yield house
 
 
-def bound(repo: str | None, asked: list[str] | None = None) -> Caller:
-    """A caller whose thread is about ``repo``; ``asked`` notes that somebody wanted to know."""
+IN_THREAD = in_thread()
 
-    async def find() -> str | None:
-        if asked is not None:
-            asked.append("asked")
-        return repo
 
-    return a_caller(origin=Origin(channel_id=CHANNEL, repo=find))
+class Watched(InProcessPreferences):
+    """Counts who wants to know."""
+
+    asked = 0
+
+    async def get(self, subjects: Subjects) -> Sequence[Setting]:
+        self.asked += 1
+        return await super().get(subjects)
+
+
+class Unreadable(InProcessPreferences):
+    async def get(self, subjects: Subjects) -> Sequence[Setting]:
+        raise UnavailableError("settings could not be reached")
 
 
 def headings(result: Result) -> list[str]:
@@ -39,7 +51,8 @@ def ids(result: Result) -> list[str]:
 
 async def test_all_scopes_are_listed_in_order_with_where_each_record_comes_from(house: House) -> None:
     """Criterion: own and shared scopes with ids, the source in a code span."""
-    result = await house.say("memory list", bound("acme/web"))
+    await house.bind("acme/web")
+    result = await house.say("memory list", IN_THREAD)
     assert result.text == (
         f"**Your records** (`{OWN}`)\n"
         f"- `mem:{OWN}:0` [fact, 2026-11-29] secret of user slack U1 (`{THREAD}`)\n\n"
@@ -71,7 +84,8 @@ async def test_all_scopes_are_listed_in_order_with_where_each_record_comes_from(
 )
 async def test_a_scope_is_named_by_its_word_or_its_option(house: House, words: str, keys: list[str]) -> None:
     """Criterion: the scope words; ``me`` and ``org`` narrow, and so do ``repo`` and ``channel``."""
-    assert ids(await house.say(f"memory list {words}", bound("acme/web"))) == [f"mem:{key}:0" for key in keys]
+    await house.bind("acme/web")
+    assert ids(await house.say(f"memory list {words}", IN_THREAD)) == [f"mem:{key}:0" for key in keys]
 
 
 async def test_a_scope_word_filters_when_the_scope_is_named_and_never_when_it_stands_later(house: House) -> None:
@@ -142,14 +156,43 @@ async def test_a_repository_is_an_owner_and_a_name(house: House, repo: str) -> N
     assert (result.code, result.message) == (Code.INVALID_INPUT, "repo must be like owner/name")
 
 
-async def test_the_repository_is_found_out_only_when_it_is_wanted(house: House) -> None:
-    asked: list[str] = []
-    for words in ("me", "org", "channel", "repo --repo acme/web"):
-        await house.say(f"memory list {words}", bound("acme/web", asked))
-    assert asked == []
-    await house.say("memory list", bound("acme/web", asked))
-    await house.say("memory list repo", bound("acme/web", asked))
-    assert asked == ["asked", "asked"]
+async def test_the_repository_is_found_out_only_when_it_is_wanted() -> None:
+    """Criterion: ``memory list --scope org`` without, ``memory list`` with one look at the thread's repository."""
+    preferences = Watched()
+    async with opened_house() as house:
+        house.preferences = preferences
+        await house.bind("acme/web")
+        for words in ("me", "org", "channel", "repo --repo acme/web"):
+            await house.say(f"memory list {words}", IN_THREAD)
+        assert preferences.asked == 0
+        await house.say("memory list", IN_THREAD)
+        await house.say("memory list repo", IN_THREAD)
+        assert preferences.asked == 2
+
+
+async def test_the_repository_is_the_one_that_counts_where_the_command_is_given(house: House) -> None:
+    """Criterion: ``memory list repo`` needs a bound repo, and says so without one."""
+    await house.bind("acme/web", Layer.CHANNEL)
+    assert ids(await house.say("memory list repo", on_slash())) == [f"mem:{REPO}:0"]
+    assert ids(await house.say("memory list repo", in_thread(thread="slack:C1:9.0"))) == [f"mem:{REPO}:0"]
+    await house.bind("acme/api")
+    assert headings(await house.say("memory list repo", IN_THREAD)) == [
+        "**This repository's records** (`repo:acme/api`)"
+    ]
+    assert "name one with" in (await house.say("memory list repo", in_thread(channel="slack:C2", thread=None))).text
+
+
+async def test_a_repository_that_cannot_be_found_out_is_none_that_is_not_there(house: House) -> None:
+    house.preferences = Unreadable()
+    result = await house.say("memory list repo", IN_THREAD)
+    assert (result.code, result.message) == (Code.UNAVAILABLE, "settings could not be reached")
+    assert (await house.say("memory list me", IN_THREAD)).is_ok
+
+
+async def test_a_process_without_settings_knows_a_repository_by_its_name_alone(house: House) -> None:
+    registry = Registry(memory_commands(house.store, "acme", house.rules), house.rules)
+    assert "name one with" in (await registry.run_line("memory list repo", IN_THREAD)).text
+    assert ids(await registry.run_line("memory list repo --repo acme/web", IN_THREAD)) == [f"mem:{REPO}:0"]
 
 
 async def test_what_a_request_does_not_have_is_said_only_when_it_was_named(house: House) -> None:
@@ -160,7 +203,7 @@ async def test_what_a_request_does_not_have_is_said_only_when_it_was_named(house
         f"**Shared records** (`{ORG}`)",
     ]
     assert "name one with `--repo owner/name`" in (await house.say("memory list repo", nowhere)).text
-    assert "name one with" in (await house.say("memory list repo", bound(None))).text
+    assert "name one with" in (await house.say("memory list repo", IN_THREAD)).text
     assert (await house.say("memory list channel", nowhere)).text == "This conversation takes place in no channel."
 
 
