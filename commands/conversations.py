@@ -91,6 +91,8 @@ class ConversationStatus:
     """Messages in line behind what runs."""
     recap: Recap | None = None
     """``None`` for those who have not spoken in it, and where there is nothing to tell."""
+    repo: str | None = None
+    """The repository it is about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,7 @@ class FakeConversations:
     spent: Spent = SPENT
     limit_tokens: int | None = 200_000
     recap: Recap | None = None
+    repo: str | None = None
     asked: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
 
     async def participants(self, caller: Caller) -> frozenset[str]:
@@ -82,7 +83,16 @@ class FakeConversations:
         is_running = self._key(caller) in self.running
         recap = self.recap if caller.id in self.people.get(self._key(caller), ()) else None
         return ConversationStatus(
-            mine[0], "general", "test/scripted", self.spent, 5_000, self.limit_tokens, is_running, self.ahead, recap
+            mine[0],
+            "general",
+            "test/scripted",
+            self.spent,
+            5_000,
+            self.limit_tokens,
+            is_running,
+            self.ahead,
+            recap,
+            self.repo,
         )
 
     async def reset(self, caller: Caller, title: str | None) -> Restarted:

@@ -37,6 +37,7 @@ class Standing:
             is_running=lines.turn_of(key) is not None,
             waiting=lines.depth(key),
             recap=await self._recap(caller, entry),
+            repo=in_effect[Name.REPO] or None,
         )
 
     async def _recap(self, caller: Caller, entry: SessionEntry) -> Recap | None:

@@ -13,6 +13,7 @@ from app.state.engine import Database
 from app.state.errors import StateFullError
 from app.state.tables import transcript
 from commands.conversations import Compressing, Recap
+from commands.preferences import Layer, Name, Slot
 from commands.spec import Caller, Origin, Surface
 from tests.live_house import ANN, BO, CLEO, LiveHouse, calling, heard
 
@@ -74,6 +75,18 @@ async def test_a_status_stands_without_what_cannot_be_read(house: LiveHouse, dat
     await database.write(lambda connection: connection.execute(update(transcript).values(kind="whispered")))
     fresh = LiveHouse(database)
     assert await recap(fresh, calling("1.3")) is None
+
+
+async def test_a_status_has_the_repository_that_counts_in_the_conversation(house: LiveHouse) -> None:
+    await house.said(heard("one?", position="1.1"))
+    unbound = await house.talk.status(calling("1.2"))
+    assert unbound is not None
+    assert unbound.repo is None
+    channel = Slot(Layer.CHANNEL, "slack:C1", Name.REPO)
+    await house.asked.preferences.set(channel, "acme/api", expected_version=0, by=ANN)
+    bound = await house.talk.status(calling("1.3"))
+    assert bound is not None
+    assert bound.repo == "acme/api"
 
 
 async def test_no_log_line_has_what_a_recap_tells(house: LiveHouse) -> None:

@@ -286,6 +286,19 @@ async def test_status_says_how_the_conversation_stands(house: TalkHouse) -> None
     assert nothing.text == "Nothing has been said to me in this conversation yet."
 
 
+async def test_status_says_which_repository_the_conversation_is_about(house: TalkHouse) -> None:
+    house.talk.repo = "acme/api"
+    result = await house.say("!status")
+    assert "- agent and model: general, `test/scripted`\n- repo: `acme/api`\n- context: " in result.text
+    assert result.reply is not None
+    assert result.reply.data["repo"] == "acme/api"
+    house.talk.repo = None
+    none = await house.say("!status")
+    assert "repo" not in none.text
+    assert none.reply is not None
+    assert none.reply.data["repo"] is None
+
+
 async def test_status_tells_its_people_what_it_was_about_last(house: TalkHouse) -> None:
     house.talk.recap = Recap("what is `it`?", "It is the port.")
     result = await house.say("!status")
