@@ -21,6 +21,10 @@ from memory.text import storable
 CONNECTIONS = 64
 IDLE_S = 60.0
 """Shorter than the service keeps one, and than network address translators remember it."""
+MOST_ANSWER_BYTES = 16 * 1024 * 1024
+"""More than the service ever has to say at once; what answers at a wrong address may never end."""
+MOST_LINE_BYTES = MOST_BODY_BYTES
+"""Of an export: each record came in a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Call:
 
 DEFAULT_PATIENCE = Patience()
 _CLOSED = "the memory store is closed"
+_TOO_LARGE = "the memory service's answer is too large to be one"
 
 
 class Service:
@@ -97,7 +102,7 @@ class Service:
             within_s = self._within_s(call, is_probe=False)
             async with _deadline(within_s) as deadline, await self._sent(call, content) as response:
                 if not _is_success(response.status):
-                    raise fault_of(call.route, response.status, read_object(await response.read()))
+                    raise fault_of(call.route, response.status, read_object(await _whole(response)))
                 return await _lines(response, most, lambda: deadline.reschedule(_now() + within_s))
 
     async def aclose(self) -> None:
@@ -118,7 +123,7 @@ class Service:
 
     async def _answer(self, call: Call, content: bytes) -> tuple[int, bytes]:
         async with await self._sent(call, content) as response:
-            return response.status, await response.read()
+            return response.status, await _whole(response)
 
     async def _sent(self, call: Call, content: bytes) -> aiohttp.ClientResponse:
         """Sent once: of itself the session repeats only methods that are idempotent, and POST is none."""
@@ -172,6 +177,17 @@ async def _deadline(within_s: float) -> AsyncGenerator[asyncio.Timeout]:
         raise ServiceFaultError(f"the memory service cannot be reached: {type(exc).__name__}") from exc
 
 
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    parts: list[bytes] = []
+    room = MOST_ANSWER_BYTES
+    async for part in response.content.iter_any():
+        parts.append(part)
+        room -= len(part)
+        if room < 0:
+            raise ServiceFaultError(_TOO_LARGE)
+    return b"".join(parts)
+
+
 async def _lines(response: aiohttp.ClientResponse, most: int, on_part: Callable[[], None]) -> list[bytes]:
     """Split at newlines only: a record's text may hold any other character that some call the end of a line."""
     whole: list[bytes] = []
@@ -182,6 +198,8 @@ async def _lines(response: aiohttp.ClientResponse, most: int, on_part: Callable[
         whole.extend(ended)
         if len(whole) >= most:
             break
+        if len(rest) > MOST_LINE_BYTES:
+            raise ServiceFaultError(_TOO_LARGE)
     return whole[:most]
 
 

@@ -244,6 +244,27 @@ async def test_an_answer_that_never_ends_is_a_timeout() -> None:
             await remote.store.records(ORG, 9)
 
 
+@pytest.mark.parametrize("ending", [b"", b"\n"])
+async def test_an_answer_that_is_larger_than_any_is_not_read_to_its_end(ending: bytes) -> None:
+    """Else whatever answers at a wrong address could fill the memory of the bot within the seconds it has."""
+    told = 0
+
+    async def endless(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal told
+        part = b"%x\r\n" % 2**20 + b"{".ljust(2**20 - len(ending)) + ending + b"\r\n"
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for told in range(1, 129):
+            writer.write(part)
+            await writer.drain()
+
+    async with scripted(endless) as remote:
+        with pytest.raises(StoreUnavailableError, match="too large"):
+            await remote.store.list(ORG, 9)
+        with pytest.raises(StoreUnavailableError, match="too large"):
+            await remote.store.records(ORG, 1_000)
+    assert told < 64
+
+
 async def test_a_request_carries_the_trace_of_its_turn() -> None:
     """Criterion: WorkerMemoryStore.retrieve under a span carries the trace context for the configured host."""
     async with scripted(FOUND) as remote:
