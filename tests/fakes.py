@@ -247,6 +247,7 @@ class FakeJournal:
         self._names: set[str] = set()
         self._accepted: list[Accepted] = []
         self.begun: set[int] = set()
+        self.commands: set[int] = set()
         self.reworded: dict[int, str] = {}
         self.withdrawing: asyncio.Event | None = None
         self.outcomes: dict[int, str] = {}
@@ -290,7 +291,7 @@ class FakeJournal:
 
     def _waiting(self, place: Place, part: str = "") -> Waiting | None:
         for each in self._accepted:
-            is_open = each.id not in self.outcomes and each.id not in self.begun
+            is_open = not {each.id} & (self.outcomes.keys() | self.promised.keys() | self.commands)
             if is_open and (each.message.place, each.message.part) == (place, part):
                 return Waiting(each.id, each.session_key)
         return None
@@ -304,6 +305,7 @@ class FakeJournal:
 
     async def begin_command(self, accepted: Accepted) -> None:
         self._check()
+        self.commands.add(accepted.id)
         self.begun.add(accepted.id)
 
     async def posted(self, accepted: Accepted, position: str) -> None:

@@ -39,7 +39,6 @@ DISMISSED = "dismissed"
 HELD = "held"
 STOPPED = "stopped"
 CARRIED = "carried"
-WITHDRAWN = "withdrawn"
 
 Completing = Callable[[IncomingMessage], Awaitable[IncomingMessage]]
 """With what its event did not say."""
@@ -149,12 +148,12 @@ class Dispatcher:
     ) -> str:
         with structlog.contextvars.bound_contextvars(reference=work.message.reference, thread=work.message.thread_key):
             ticket = ticket or self.place(work)
-            ticket.is_interruptible = False
+            ticket.is_interruptible, ticket.is_final = False, True
             try:
                 async with self.lines.turn(ticket):
                     return (await act()).name
             except WithdrawnError:
-                return WITHDRAWN
+                return (await self.outbox.drop(work)).name
             except OutOfLineError:
                 if not self.lines.is_holding:
                     self.redelivery.after(AGAIN_S, lambda: self._in_place(work, act))
@@ -172,7 +171,7 @@ class Dispatcher:
         """The outcome, and how long the message stood in line."""
         revised = self.revising.revised(work)
         if revised is None:
-            return Outcome(WITHDRAWN), 0.0
+            return await self.outbox.drop(work), 0.0
         work = revised
         decision = triage(work.message, self._limits.message_chars)
         if isinstance(decision, Say):
@@ -240,7 +239,7 @@ class Dispatcher:
                 return await self.outbox.say(work, wording.line_full(ticket.admission.waiting), "refused"), 0.0
             return await self._wait_and_run(ticket, joined_s)
         except WithdrawnError:
-            return Outcome(WITHDRAWN), 0.0
+            return await self.outbox.drop(work), 0.0
         except ClearedError:
             return await self.outbox.say(work, wording.CLEARED, "cleared"), 0.0
         except HeldError:

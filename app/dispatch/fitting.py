@@ -48,7 +48,8 @@ class Fitting:
         if not outcome.has_changed:
             return None
         self.transcripts.forget(entry.session_id)
-        return replace(opened, transcript=await self.transcripts.load(entry))
+        shorter = replace(entry, last_prompt_tokens=outcome.tokens_after)
+        return replace(opened, entry=shorter, transcript=await self.transcripts.load(entry))
 
 
 @contextmanager

@@ -31,7 +31,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A message that no turn and no command has begun with."""
+    """A message whose answer is not made, and that is no command."""
 
     id: MessageId
     session_key: SessionKey
@@ -97,11 +97,11 @@ class Journal(Protocol):
         ...
 
     async def withdraw(self, place: Place, parts: Collection[str]) -> Sequence[Waiting]:
-        """The message at ``place`` is taken back: those of its ``parts`` that wait end here; which ones did."""
+        """The message at ``place`` is taken back: those of its ``parts`` that are ``Waiting`` end; which did."""
         ...
 
     async def reword(self, place: Place, text: str) -> Waiting | None:
-        """The message at ``place`` says ``text`` from now on; ``None``, and nothing changed, when it does not wait."""
+        """The message at ``place`` says ``text`` from now on; ``None``, and no more, if it is not ``Waiting``."""
         ...
 
     async def begin(self, accepted: Accepted, source: SessionSource) -> SessionEntry:

@@ -22,6 +22,7 @@ from commands.spec import Replaced
 DELIVERY_FAILED = "delivery_failed"
 PROMISE_UNWRITTEN = "promise_unwritten"
 ABANDONED = "abandoned"
+WITHDRAWN = "withdrawn"
 
 PROMISE_AGAIN_S = (0.2, 1.0)
 """Before a promise is made again that could not be written: a connection that broke, or a moment's lock, costs no turn
@@ -128,6 +129,13 @@ class Outbox:
         self.shown(work.accepted, outcome)
         await self.end(work.accepted, outcome)
         return Outcome(outcome)
+
+    async def drop(self, work: Work, record: TurnRecord | None = None) -> Outcome:
+        """End a message that its author has taken back; what an earlier attempt left visible gives way to a word."""
+        if work.left.positions:
+            return await self.say(work, wording.STOPPED, WITHDRAWN, record)
+        await self.end(work.accepted, WITHDRAWN, record)
+        return Outcome(WITHDRAWN)
 
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
         """The message has its visible end.

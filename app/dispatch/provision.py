@@ -1,7 +1,7 @@
 """Everything a turn needs to know, fetched at once."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -20,7 +20,7 @@ from app.sessions.key import KeyRules
 from app.sessions.source import ChatType, SessionSource
 from app.sessions.ticket import Ticket
 from app.sessions.transcript import Kind, TranscriptMessage
-from memory.recall import Recall
+from memory.recall import Recall, Recalled
 from memory.scope import request_scopes
 
 
@@ -73,6 +73,17 @@ class Remembers(Protocol):
     async def heard(self, session_id: SessionId, positions: Collection[str]) -> frozenset[str]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a turn's model is to know, as far as it had to be looked up."""
+
+    seen: Sequence[TranscriptMessage]
+    """Of the thread, what the transcript does not have."""
+    recalled: Recalled
+    names: Mapping[Ticket[Work], str]
+    facts: ChannelFacts
+
+
 class Provision:
     def __init__(self, memory: Recall, places: Places, sessions: Remembers, setting: Setting) -> None:
         self._memory = memory
@@ -80,30 +91,33 @@ class Provision:
         self._sessions = sessions
         self._setting = setting
 
-    async def provide(self, progress: Progress, opened: Opened, asking: Asking) -> ModelRequest:
-        """The model call this turn asks for.
-
-        Leaves in ``progress`` what the transcript lacks, and the memory that went into the call. Raises
-        ``ChannelUnavailableError`` and ``StateError``'s tree.
-        """
-        message, setting = progress.work.message, self._setting
-        asked_at = message.received_at
-        organization = setting.organization if asking.with_org else None
+    async def gathered(self, progress: Progress, opened: Opened, asking: Asking) -> Found:
+        """Everything that has to be waited for. Raises ``ChannelUnavailableError`` and ``StateError``'s tree."""
+        message = progress.work.message
+        organization = self._setting.organization if asking.with_org else None
         scopes = request_scopes(organization, user_id=message.user_id, channel_id=message.channel_id)
         seen, recalled, names, facts = await asyncio.gather(
-            self._seen(progress.work, opened, asked_at),
+            self._seen(progress.work, opened, message.received_at),
             self._memory.recall(opened.entry.session_id, scopes, message.text),
             names_of(progress.standing),
             self._places.facts(message.channel_id),
         )
-        context = self._context(opened, facts, names[progress.tickets[0]])
+        return Found(seen, recalled, names, facts)
+
+    def request(self, progress: Progress, opened: Opened, asking: Asking, found: Found) -> ModelRequest:
+        """The model call this turn asks for, with what was ``found`` for it: its messages are final now.
+
+        Leaves in ``progress`` what the transcript lacks, and the memory that went into the call.
+        """
+        setting, names = self._setting, found.names
+        context = self._context(opened, found.facts, names[progress.tickets[0]])
         said = [said_line(ticket.said, names[ticket]) for ticket in progress.final()]
         # Of messages that are answered together, the first one says how.
         said[0] = replace(said[0], directives=written(progress.work.wish) or None)
-        progress.recalled, progress.lines = recalled, [*seen, *said]
+        progress.recalled, progress.lines = found.recalled, [*found.seen, *said]
         return ModelRequest(
             model=asking.model,
-            system=system_prompt(recalled.block, asking.resolution.agent.prompt, asking.advice, context),
+            system=system_prompt(found.recalled.block, asking.resolution.agent.prompt, asking.advice, context),
             messages=conversation([*opened.transcript, *progress.lines], is_shared=progress.is_shared),
             max_output_tokens=setting.budgets.output_tokens,
             effort=asking.resolution.effort,
@@ -157,6 +171,6 @@ def said_line(work: Work, author: str) -> TranscriptMessage:
         Kind.SAID,
         author=author,
         user_id=message.user_id,
-        position=f"{message.position}{message.part}",
+        position=work.position,
         files=len(message.files),
     )

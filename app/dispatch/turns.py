@@ -6,22 +6,17 @@ from contextlib import suppress
 
 import structlog
 
-from app.access.actor import caller_of
-from app.access.authority import Asker
 from app.agents.loop import TurnResult
-from app.agents.providers.base import ModelProvider, ModelRequest
 from app.channel import Reference
 from app.dispatch import wording
 from app.dispatch.boundary import TurnBoundary
 from app.dispatch.entrance import Entrance
 from app.dispatch.fitting import Fitting
-from app.dispatch.instructions import instructions_block
 from app.dispatch.journal import Accepted, TurnRecord
-from app.dispatch.outbox import Outbox
+from app.dispatch.outbox import WITHDRAWN, Outbox
 from app.dispatch.ports import Limits, Ports
-from app.dispatch.provision import Asking, Opened
+from app.dispatch.preparing import Preparing, Ready
 from app.dispatch.records import record_of, run_of
-from app.dispatch.resolve import Resolution, instructions_of, resolve, wishes_of
 from app.dispatch.work import Heard, Made, Outcome, Progress, Work, standing
 from app.errors import (
     DeliveryError,
@@ -32,12 +27,8 @@ from app.errors import (
     SwitchboardError,
 )
 from app.sessions.accounting import account
-from app.sessions.compression import Cause
 from app.sessions.ticket import Ticket
-from app.sessions.transcript import Kind
 from app.sessions.usage import Task
-from commands.errors import UnavailableError
-from commands.preferences import Layer, Setting, subjects_of
 
 TURN_FAILED = "turn_failed"
 TURN_REFUSED = "turn_refused"
@@ -52,9 +43,8 @@ class Turns:
         self, ports: Ports, limits: Limits, entrance: Entrance, outbox: Outbox, fitting: Fitting | None = None
     ) -> None:
         self._ports = ports
-        self._fitting = fitting
         self._limits = limits
-        self._entrance = entrance
+        self._preparing = Preparing(ports, entrance, fitting)
         self._outbox = outbox
 
     async def run(self, ticket: Ticket[Work]) -> Outcome:
@@ -80,6 +70,8 @@ class Turns:
             if not ticket.recovers():
                 await self._break_off(progress)
                 raise
+            if ticket.is_withdrawn:
+                return await self._taken_back(progress)
             note = wording.STOPPED if ticket.is_stopped else wording.INTERRUPTED
             return await self._cut(progress, note, "stopped" if ticket.is_stopped else "interrupted")
 
@@ -109,78 +101,26 @@ class Turns:
             return await self._unrecorded(progress, unwritable)
 
     async def _turn(self, progress: Progress, ticket: Ticket[Work]) -> Outcome:
-        ports, work = self._ports, progress.work
         async with asyncio.timeout(self._limits.turn_s):
-            kept = await self._preferences(work)
-            resolution = resolve(ports.agents, ports.defaults, wishes_of(kept, work.wish), ports.knows_model)
-            model = ports.models.resolve(resolution.model)
-            progress.agent, progress.model = resolution.agent.name, resolution.model
-            boundary = TurnBoundary(progress, ticket, lambda: ports.lines.steered(ticket.key))
-            async with self._entrance:
-                asker = await self._admitted(work, resolution)
-                opened = await self._opened(progress)
-                await work.chat.status().show(wording.THINKING)
-            progress.may_teach_org = ports.access.may_reflect_org(asker).is_allowed
-            asking = Asking(
-                resolution, model.model, advice_of(kept), with_org=ports.access.may_recall_org(asker).is_allowed
-            )
-            if work.is_recovered:
+            boundary = TurnBoundary(progress, ticket, lambda: self._ports.lines.steered(ticket.key))
+            ready = await self._preparing.ready(progress)
+            if progress.work.is_recovered:
                 progress.reply.write(f"{wording.RECOVERED}\n\n")
                 progress.answer_at = len(progress.reply.text)
-            progress.result = await self._asked(progress, opened, asking, model.provider, boundary)
+            progress.result = await self._asked(progress, ready, boundary)
         # Showing and writing have deadlines of their own: a late end of a good answer is not a question too large.
         return await self._finish(progress, "", "ran")
 
-    async def _asked(
-        self, progress: Progress, opened: Opened, asking: Asking, provider: ModelProvider, boundary: TurnBoundary
-    ) -> TurnResult:
-        """The model's answer; a conversation that is too long for it is summarised, at most once for each reason."""
-        fitting = self._fitting
-        if fitting is not None and fitting.is_needed(progress, opened):
-            await progress.work.chat.status().show(wording.SUMMARISING)
-            opened = await fitting.fitted(progress, opened, Cause.THRESHOLD) or opened
-        request = await self._provided(progress, opened, asking)
+    async def _asked(self, progress: Progress, ready: Ready, boundary: TurnBoundary) -> TurnResult:
+        """The model's answer; a conversation that is too long for it is summarised once."""
+        loop = self._ports.loop
         try:
-            return await self._ports.loop.run(provider, request, progress.reply, progress.meter, boundary)
+            return await loop.run(ready.provider, ready.request, progress.reply, progress.meter, boundary)
         except PromptTooLongError:
-            fitted = None
-            if fitting is not None and not progress.answer:
-                await progress.work.chat.status().show(wording.SUMMARISING)
-                fitted = await fitting.fitted(progress, opened, Cause.OVERFLOW)
-            if fitted is None:
+            shorter = None if progress.answer else await self._preparing.shorter(progress, ready)
+            if shorter is None:
                 raise
-        request = await self._provided(progress, fitted, asking)
-        return await self._ports.loop.run(provider, request, progress.reply, progress.meter, boundary)
-
-    async def _provided(self, progress: Progress, opened: Opened, asking: Asking) -> ModelRequest:
-        async with self._entrance:
-            return await self._ports.provision.provide(progress, opened, asking)
-
-    async def _admitted(self, work: Work, resolution: Resolution) -> Asker:
-        """The one who asks. Raises ``NotAllowedError`` before any memory is read for somebody who may not ask."""
-        access = self._ports.access
-        asker = await access.asker(caller_of(work.message))
-        for decision in (access.may_talk(asker), access.may_run_agent(asker, resolution.agent.name)):
-            if not decision.is_allowed:
-                raise NotAllowedError(decision.reason)
-        return asker
-
-    async def _preferences(self, work: Work) -> Sequence[Setting]:
-        try:
-            return await self._ports.preferences.get(subjects_of(caller_of(work.message)))
-        except UnavailableError as fault:
-            raise StateError("preferences") from fault
-
-    async def _opened(self, progress: Progress) -> Opened:
-        ports, work = self._ports, progress.work
-        source = ports.keying.source(work.message)
-        entry = await ports.journal.begin(work.accepted, source)
-        progress.entry, progress.is_shared = entry, ports.keying.rules.is_shared(source)
-        # A session that has just been made is known to be empty.
-        is_new = entry.created_at == entry.updated_at == entry.active_turn_started_at
-        transcript = () if work.message.brings_history or is_new else await ports.transcripts.load(entry)
-        progress.prior_turns = sum(line.role == "assistant" and line.kind is Kind.SAID for line in transcript)
-        return Opened(entry, source, transcript)
+        return await loop.run(shorter.provider, shorter.request, progress.reply, progress.meter, boundary)
 
     async def _finish(self, progress: Progress, note: str, outcome: str) -> Outcome:
         """Promise what was written with ``note`` behind it, see it shown, and keep the turn."""
@@ -241,6 +181,15 @@ class Turns:
         self._keep(progress, made.record)
         return closed
 
+    async def _taken_back(self, progress: Progress) -> Outcome:
+        """Its author wants no answer any more. What is visible of one ends as a stopped one does; else nothing is."""
+        progress.leave_behind()
+        if progress.reply.text:
+            return await self._cut(progress, wording.STOPPED, "stopped")
+        # The conversation does not know of it: what else was said in the thread is read by the next turn.
+        progress.lines = []
+        return await self._outbox.drop(progress.work, self._record(progress, WITHDRAWN))
+
     async def _break_off(self, progress: Progress) -> None:
         """The process ends. A message whose answer is not whole stays unfinished, and the next process goes on."""
         if progress.shown is not None:
@@ -273,13 +222,9 @@ class Turns:
             self._ports.transcripts.extend(progress.entry, record.lines, self._outbox.unwritten.of(work.accepted))
 
 
-def advice_of(kept: Sequence[Setting]) -> str | None:
-    """The wishes of the channel and of the person, as the model is shown them."""
-    return instructions_block(instructions_of(kept, Layer.CHANNEL), instructions_of(kept, Layer.USER))
-
-
 def _carried(progress: Progress) -> list[Accepted]:
-    """The messages that were taken into the answer of the first, and end with it however it ends."""
+    """The messages that were taken into the answer of the first, and from here on end with it."""
+    progress.tickets[0].is_answered = True
     return _along(progress.tickets)
 
 

@@ -34,11 +34,16 @@ class Work:
     is_recovered: bool = False
     """Left over, and begun there: whoever waits may have seen something of it."""
     wish: Wish = NO_WISH
-    """What the message itself asks for: agent, model, effort."""
+    """What the message itself asks for: agent, model, effort, repository."""
 
     @property
     def message(self) -> IncomingMessage:
         return self.accepted.message
+
+    @property
+    def position(self) -> str:
+        """Of its line in the transcript."""
+        return f"{self.message.position}{self.message.part}"
 
     @property
     def is_own_turn(self) -> bool:
@@ -145,6 +150,13 @@ class Progress:
         for ticket in self.standing:
             ticket.is_final = True
         return self.standing
+
+    def leave_behind(self) -> None:
+        """Go on without the messages that were taken along, which are answered by a turn of their own."""
+        others = {ticket.said.position for ticket in self.tickets[1:]}
+        # In place: whoever has asked for these tickets sees them go.
+        del self.tickets[1:]
+        self.lines = [line for line in self.lines if line.position not in others]
 
     @property
     def answer(self) -> str:

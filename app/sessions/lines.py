@@ -10,7 +10,7 @@ from app.channel import ThreadKey
 from app.sessions.busy import QUEUE_CAP, Arrival, Held, Refused, Standing, admit
 from app.sessions.entry import SessionKey
 from app.sessions.line import Line
-from app.sessions.ticket import ClearedError, HeldError, OutOfLineError, Stage, Ticket, WithdrawnError
+from app.sessions.ticket import TAKEN_BACK, ClearedError, HeldError, OutOfLineError, Stage, Ticket, WithdrawnError
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ class Lines(Generic[T]):
     def revisable(self, key: SessionKey) -> Sequence[Ticket[T]]:
         """The messages in the line that can still be changed or taken back, those of the turn that runs included."""
         running = self.turn_of(key)
-        taken = () if running is None else running.carries
+        taken = () if running is None else (running, *running.carries)
         return (*(each for each in taken if not each.is_final), *self.unbegun(key))
 
     def is_taken(self, key: SessionKey) -> bool:
@@ -188,9 +188,15 @@ class Lines(Generic[T]):
         return len(gone)
 
     def withdraw(self, ticket: Ticket[T]) -> None:
-        """Take away one of the ``revisable`` ones: those behind it move up, its owner learns of it."""
+        """Take away one of the ``revisable`` ones: those behind it move up, its owner learns of it.
+
+        A turn that runs, whatever its model has, is cut, and the messages it has taken along come next, as one turn.
+        """
+        if ticket.stage is Stage.RUNNING:
+            ticket.take_back()
+            return
         self.leave(ticket)
-        ticket.move(Stage.OVER, WithdrawnError("taken back by its author"))
+        ticket.move(Stage.OVER, WithdrawnError(TAKEN_BACK))
 
     def hold(self) -> int:
         """From now on no turn begins; how many messages are left for the next process so far.
@@ -222,13 +228,15 @@ class Lines(Generic[T]):
         self._advance(ticket.key, line)
 
     def _end(self, line: Line[T], ticket: Ticket[T]) -> None:
+        heir = ticket.bequeath() if ticket.is_withdrawn else None
         for each in ticket.carries:
             each.move(Stage.OVER)
-        line.up = None
-        untaken, line.steering = line.steering, []
+        untaken = [*([] if heir is None else [heir]), *line.steering]
+        line.up, line.steering = None, []
         if self._is_holding:
-            self._held[ticket.key] += len(untaken)
-            self._take_away(untaken, HeldError)
+            held = [each for turn in untaken for each in (turn, *turn.carries)]
+            self._held[ticket.key] += len(held)
+            self._take_away(held, HeldError)
         else:
             line.put_back(untaken)
 

@@ -9,6 +9,8 @@ from app.sessions.busy import Admission, Arrival
 from app.sessions.entry import SessionKey
 from app.sessions.errors import SessionError
 
+TAKEN_BACK = "taken back by its author"
+
 T = TypeVar("T")
 
 
@@ -56,7 +58,9 @@ class Ticket(Generic[T]):
     """Set by the owner within the turn, for those it carried; ``None`` when it was cut off before."""
 
     is_final: bool = False
-    """Set by the owner of the turn that answers it: what was said is beyond being changed or taken back."""
+    """Set by the owner of the turn that answers it: a model has what was said, in the words of that moment."""
+    is_answered: bool = False
+    """Set by the owner: the turn is about to end, for every message that it has taken along."""
     is_stopped: bool = False
     is_interrupted: bool = False
 
@@ -80,16 +84,18 @@ class Ticket(Generic[T]):
     @property
     def can_be_cut(self) -> bool:
         """Cancelled once and by others only: a second time would hit the owner's last word."""
-        is_cut = self.is_stopped or self.is_interrupted
-        return self.stage is Stage.RUNNING and not is_cut and self.task is not asyncio.current_task()
+        return self.stage is Stage.RUNNING and not self._is_cut and self.task is not asyncio.current_task()
+
+    @property
+    def _is_cut(self) -> bool:
+        return self.is_stopped or self.is_interrupted or self.is_withdrawn
 
     def recovers(self) -> bool:
-        """For the owner on ``CancelledError``: whether nothing but a stop or an interruption cancelled the turn.
+        """For the owner on ``CancelledError``: whether nothing but a person cancelled the turn.
 
         Takes that cancellation back, so that the owner can say a last word. ``False``: the process ends, raise.
         """
-        is_cut = self.is_stopped or self.is_interrupted
-        return is_cut and self.task is not None and self.task.uncancel() == 0
+        return self._is_cut and self.task is not None and self.task.uncancel() == 0
 
     def begin(self) -> None:
         self.stage = Stage.RUNNING
@@ -101,6 +107,15 @@ class Ticket(Generic[T]):
         self.is_stopped, self.is_interrupted = by_stop, not by_stop
         self.task.cancel()
         return True
+
+    def take_back(self) -> None:
+        """Cut its turn, which runs, for good: what it carries is to be answered without it, in its latest words."""
+        if self.task is None or not self.can_be_cut:
+            return
+        self.fault = WithdrawnError(TAKEN_BACK)
+        for each in self.carries:
+            each.is_final = False
+        self.task.cancel()
 
     def carry(self, other: "Ticket[T]") -> None:
         other.carrier = self

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, exists, func, select, update
 
 from app.channel import IncomingMessage, Place
 from app.dispatch.journal import Accepted, MessageId, Promise, TurnRecord, Unfinished, Waiting
@@ -38,6 +38,8 @@ _UNFINISHED = (
     .where(inbox.c.state != ENDED)
     .order_by(func.coalesce(inbox.c.stands_at, inbox.c.id), inbox.c.id)
 )
+_IS_OWED = exists().where(deliveries.c.inbox_id == inbox.c.id, deliveries.c.state == delivery_rows.PENDING)
+_UNANSWERED = inbox.c.state.in_([WAITING, BEGUN]) & ~_IS_OWED
 _FATE = Prepared(
     select(inbox.c.state, deliveries.c.turn, deliveries.c.attempts)
     .join(deliveries, deliveries.c.inbox_id == inbox.c.id, isouter=True)
@@ -76,9 +78,9 @@ def claim(connection: Connection, wanted: Claim) -> MessageId | None:
 
 
 def withdraw(connection: Connection, place: Place, parts: Collection[str], now: datetime) -> Sequence[Waiting]:
-    """End those parts of the message that wait."""
+    """End those parts of the message whose answer is not made."""
     names = [_name(place, part) for part in parts]
-    found = select(inbox.c.id, inbox.c.session_key).where(inbox.c.place.in_(names), inbox.c.state == WAITING)
+    found = select(inbox.c.id, inbox.c.session_key).where(inbox.c.place.in_(names), _UNANSWERED)
     gone = [Waiting(MessageId(row.id), SessionKey(row.session_key)) for row in connection.execute(found).all()]
     for each in gone:
         end(connection, each.id, "withdrawn", now)
@@ -86,9 +88,9 @@ def withdraw(connection: Connection, place: Place, parts: Collection[str], now: 
 
 
 def reword(connection: Connection, place: Place, text: str) -> Waiting | None:
-    """``None`` for a message that does not wait, or whose row makes no sense."""
+    """``None`` for a message whose answer is made, that is a command, or whose row makes no sense."""
     found = select(inbox.c.id, inbox.c.session_key, inbox.c.payload)
-    row = connection.execute(found.where(inbox.c.place == _name(place), inbox.c.state == WAITING)).one_or_none()
+    row = connection.execute(found.where(inbox.c.place == _name(place), _UNANSWERED)).one_or_none()
     if row is None:
         return None
     try:

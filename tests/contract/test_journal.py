@@ -163,13 +163,25 @@ async def test_a_message_that_waits_is_found_in_the_words_it_was_changed_to(hous
     assert found.accepted == replace(accepted, message=said)
 
 
-@pytest.mark.parametrize("step", ["begun", "command", "ended"])
-async def test_what_has_begun_is_neither_taken_back_nor_changed(house: House, step: str) -> None:
+async def test_a_message_whose_answer_was_begun_is_changed_and_taken_back_while_it_is_not_made(house: House) -> None:
+    accepted = await house.accept(message("old"))
+    await house.begun(accepted)
+    place, waiting = accepted.message.place, Waiting(accepted.id, accepted.session_key)
+    assert await house.journal.reword(place, "new") == waiting
+    (found,) = await house.journal.unfinished()
+    assert (found.begins, found.accepted.message.text) == (1, "new")
+    assert await house.journal.withdraw(place, ("", "+")) == [waiting]
+    assert await house.journal.unfinished() == []
+
+
+@pytest.mark.parametrize("step", ["promised", "command", "ended"])
+async def test_what_is_answered_is_neither_taken_back_nor_changed(house: House, step: str) -> None:
     accepted = await house.accept()
     if step == "command":
         await house.journal.begin_command(accepted)
     else:
         await house.begun(accepted)
+        await house.journal.promise(accepted, "An answer.")
     if step == "ended":
         await house.journal.end(accepted, "ran")
     before = await house.journal.unfinished()

@@ -129,6 +129,29 @@ async def test_messages_that_were_answered_together_are_tried_again_and_taken_ba
         assert [turn.text for turn in provider.requests[-1].messages] == ["alice: 1", "Let me think", "alice: 4"]
 
 
+@pytest.mark.parametrize("visible", ["", "Both"])
+async def test_deleting_the_first_of_messages_that_are_answered_together_leaves_the_answer_to_the_others(
+    playground: Playground, visible: str
+) -> None:
+    provider = ScriptedProvider(["Let me think", asyncio.Event()], [visible, asyncio.Event()], ["three and four"])
+    async with talking(playground, provider, busy_input="interrupt") as bot:
+        root = bot.say(f"{MENTION} 1")
+        await under_way(bot, root, "Let me think")
+        second, *_ = [bot.say(f"{MENTION} {number}", thread_ts=root.ts) for number in (2, 3, 4)]
+        await playground.wait_for(lambda: len(provider.requests) == 2 and visible in bot.text(root))
+        playground.people.delete(ALICE, second.channel, second.ts)
+        await bot.rest(lambda: "three and four" in bot.text(root))
+        stopped = f"{visible}{wording.STOPPED}" if visible else ""
+        assert bot.text(root) == f"Let me think{wording.INTERRUPTED}{stopped}three and four"
+        asked = [request.messages[-1].text for request in provider.requests]
+        assert len(asked) == 3
+        assert asked[-1].endswith("alice: 3\n\nalice: 4")
+        bot.say(f"{MENTION} 5", thread_ts=root.ts)
+        await bot.rest(lambda: len(provider.requests) == 4)
+        transcript = "\n".join(turn.text for turn in provider.requests[-1].messages)
+        assert [transcript.count(number) for number in "2345"] == [1 if visible else 0, 1, 1, 1]
+
+
 async def test_whoever_says_how_to_be_answered_is_not_answered_along_with_another_message(
     playground: Playground,
 ) -> None:

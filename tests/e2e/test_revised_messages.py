@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from app.dispatch import wording
+from app.playground.faults import Fault, FaultKind
 from app.playground.model import Json, Message
 from app.playground.server import Playground
-from tests.e2e.conftest import ALICE, BOT, MENTION, Bot, hasty, running, settings_of
+from tests.e2e.conftest import ALICE, BOB, BOT, MENTION, Bot, hasty, running, settings_of
 from tests.fakes import ScriptedProvider
 
 
@@ -118,6 +119,48 @@ async def test_a_restart_knows_what_was_deleted_and_edited_while_it_waited(playg
         asked = [request.messages[-1].text for request in after.provider.requests]
     assert asked == ["alice: 1", "alice: new"]
     assert "SECRET" not in str(after.provider.requests)
+
+
+@pytest.mark.parametrize("method", ["users.info", "conversations.info"])
+async def test_a_question_that_is_revised_while_its_answer_is_prepared_counts_as_it_is_then(
+    playground: Playground, mode: str, method: str
+) -> None:
+    async with running(playground, settings_of(playground, mode), ScriptedProvider(["new"])) as bot:
+        slow = Fault(method=method, kind=FaultKind.SLOW, delay_s=1.0)
+        playground.faults.inject(slow)
+        gone = bot.say(f"{MENTION} SECRET", user=BOB)
+        await playground.wait_for(lambda: playground.faults.pending == 0)
+        playground.people.delete(BOB, gone.channel, gone.ts)
+        await bot.rest(lambda: playground.delivery.under_way == 0)
+        assert bot.provider.requests == []
+        assert bot.calls("chat.postMessage") + bot.calls("chat.startStream") == 0
+        playground.faults.inject(replace(slow, method="users.info"))
+        question = bot.say(f"{MENTION} OLD")
+        await playground.wait_for(lambda: playground.faults.pending == 0)
+        playground.people.edit(ALICE, question.channel, question.ts, f"{MENTION} NEW")
+        await bot.rest(lambda: playground.delivery.under_way == 0)
+        assert bot.text(question) == "new"
+        assert [request.messages[-1].text for request in bot.provider.requests] == ["alice: NEW"]
+
+
+async def test_a_restart_answers_what_was_joined_to_a_deleted_question_and_not_that(
+    playground: Playground,
+) -> None:
+    settings = hasty(settings_of(playground, "socket"))
+    busy = settings.model_copy(update={"sessions": settings.sessions.model_copy(update={"busy_input": "interrupt"})})
+    provider = ScriptedProvider(["one", asyncio.Event()], ["both", asyncio.Event()], ["anew", asyncio.Event()])
+    async with running(playground, busy, provider) as bot:
+        root = bot.say(f"{MENTION} 1")
+        await playground.wait_for(lambda: "one" in bot.text(root))
+        gone, *_ = [bot.say(f"{MENTION} {text}", thread_ts=root.ts) for text in ("SECRET", "3")]
+        await playground.wait_for(lambda: "both" in bot.text(root))
+        playground.people.delete(ALICE, gone.channel, gone.ts)
+        await playground.wait_for(lambda: "anew" in bot.text(root))
+    async with running(playground, settings, ScriptedProvider(["again"])) as after:
+        await after.rest(lambda: "again" in after.text(root))
+        (request,) = after.provider.requests
+        assert request.messages[-1].text == "alice: 3"
+        assert after.text(root).count("again") == 1
 
 
 @pytest.mark.parametrize("thread", [True, False])

@@ -72,7 +72,8 @@ class House:
             except asyncio.CancelledError:
                 if not ticket.recovers():
                     raise
-                ticket.outcome = "stopped" if ticket.is_stopped else "interrupted"
+                cut = "stopped" if ticket.is_stopped else "interrupted"
+                ticket.outcome = "withdrawn" if ticket.is_withdrawn else cut
             self.fates[ticket.said] = ticket.outcome
 
     async def settle(self) -> None:
@@ -378,8 +379,8 @@ async def test_what_a_turn_has_taken_along_can_be_taken_back_until_its_words_are
         gone, given = home.lines.steered(KEY)
         waiting = home.say("waits")
         assert home.lines.unbegun(KEY) == (waiting,)
-        assert home.lines.revisable(KEY) == (gone, given, waiting)
-        given.is_final = True
+        assert home.lines.revisable(KEY) == (running, gone, given, waiting)
+        running.is_final = given.is_final = True
         assert home.lines.revisable(KEY) == (gone, waiting)
         home.lines.withdraw(gone)
         await home.settle()
@@ -388,6 +389,50 @@ async def test_what_a_turn_has_taken_along_can_be_taken_back_until_its_words_are
         await home.end("a", "waits")
         assert home.fates["given"] == "with a: ran"
     assert home.lines.revisable(KEY) == ()
+
+
+async def test_a_turn_that_is_taken_back_leaves_what_it_has_taken_along_to_the_next_one() -> None:
+    async with house() as home:
+        home.say("a")
+        await home.settle()
+        first, *_ = [home.say(text, BusyInput.INTERRUPT) for text in "bcd"]
+        home.say("behind", sender=BOB)
+        await until(lambda: home.lines.turn_of(KEY) is first)
+        for each in (first, *first.carries):
+            each.is_final = True
+        home.lines.withdraw(first)
+        home.lines.withdraw(first)
+        assert not any(each.is_final for each in first.carries)
+        await until(lambda: home.began[-1] == ("c", "d"))
+        await home.end("c", "behind")
+        assert home.began == [("a",), ("b", "c", "d"), ("c", "d"), ("behind",)]
+    assert {text: home.fates[text] for text in "bcd"} == {"b": "withdrawn", "c": "ran", "d": "with c: ran"}
+
+
+async def test_a_turn_that_is_being_stopped_ends_so_for_all_of_its_messages() -> None:
+    async with house() as home:
+        home.say("a")
+        await home.settle()
+        first, second = (home.say(text, BusyInput.INTERRUPT) for text in "bc")
+        await until(lambda: home.lines.turn_of(KEY) is first)
+        assert home.lines.stop_line(KEY)
+        home.lines.withdraw(first)
+        await until(lambda: "c" in home.fates)
+        assert (first.is_withdrawn, second.carrier) == (False, first)
+    assert home.fates == {"a": "interrupted", "b": "stopped", "c": "with b: stopped"}
+
+
+async def test_what_a_turn_that_is_taken_back_leaves_behind_is_held_while_the_process_ends() -> None:
+    async with house() as home:
+        home.say("a")
+        await home.settle()
+        first, *_ = [home.say(text, BusyInput.INTERRUPT) for text in "bcd"]
+        await until(lambda: home.lines.turn_of(KEY) is first)
+        assert home.lines.hold() == 0
+        home.lines.withdraw(first)
+        await until(lambda: len(home.fates) == 4)
+        assert home.lines.hold() == 2
+    assert {text: home.fates[text] for text in "bcd"} == {"b": "withdrawn"} | dict.fromkeys("cd", HeldError.__name__)
 
 
 async def test_a_message_that_is_taken_back_when_it_is_next_leaves_its_place_to_others() -> None:

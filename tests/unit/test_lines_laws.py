@@ -77,7 +77,7 @@ class Boundary:
 
 @dataclass(frozen=True)
 class Withdraw:
-    """The author of a message that still can takes it back."""
+    """The author of a message that still can takes it back; of one whose turn runs, always."""
 
     which: int
 
@@ -177,7 +177,6 @@ class History:
             assert not self.is_holding, "a turn began while the process ends"
             assert all(other.ticket.key != ticket.key for other in self.running), "two turns of one line"
             assert len(self.running) < PLACES, "more turns than places"
-            self.answered[ticket.key].append(message.number)
             self.running.append(message)
             ticket.takes_steering = message.step.takes_steering
             ticket.is_interruptible = message.step.is_interruptible
@@ -188,15 +187,9 @@ class History:
                     raise
             finally:
                 self.running.remove(message)
-                self.settle(ticket)
-            message.fates.append("ran")
-
-    def settle(self, turn: Ticket[int]) -> None:
-        """What the turn has taken along by now is beyond being taken back."""
-        for each in turn.carries:
-            if not each.is_final:
-                each.is_final = True
-                self.answered[turn.key].append(each.said)
+                if not ticket.is_withdrawn:
+                    self.answered[ticket.key].extend([message.number, *(each.said for each in ticket.carries)])
+            message.fates.append("withdrawn" if ticket.is_withdrawn else "ran")
 
     async def take(self, step: Step) -> None:
         match step:
@@ -230,7 +223,7 @@ class History:
                 depth = self.lines.depth(key)
                 assert self.lines.clear(key) == depth
             case Withdraw(number):
-                able = [ticket for key in KEYS for ticket in self.lines.revisable(key)]
+                able = list({ticket: None for key in KEYS for ticket in self.lines.revisable(key)} | self.turns())
                 if able:
                     self.lines.withdraw(able[number % len(able)])
             case Hold():
@@ -250,10 +243,14 @@ class History:
         message.task.add_done_callback(lambda _: self.lines.leave(ticket))
         self.messages.append(message)
 
+    def turns(self) -> dict[Ticket[int], None]:
+        return dict.fromkeys(self.lines.turns())
+
     def reach(self, step: Boundary) -> None:
         # What it takes at one boundary can be taken back until the next one.
         if (running := self.lines.turn_of(step.key)) is not None:
-            self.settle(running)
+            for each in (running, *running.carries):
+                each.is_final = True
             self.lines.steered(step.key)
             running.takes_steering, running.is_interruptible = step.takes_steering, step.is_interruptible
 

@@ -301,3 +301,139 @@ async def test_what_a_command_has_put_in_line_goes_with_its_command() -> None:
         await until(lambda: talk.house.dispatcher.conversations == 0)
     assert talk.house.journal.outcomes == {1: "ran", 2: "command", 3: "withdrawn"}
     assert talk.asked == ["Alice: one"]
+
+
+@pytest.mark.parametrize("text", [None, "effort:high eins"])
+async def test_a_message_is_taken_back_or_reworded_while_its_own_turn_prepares(text: str | None) -> None:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Talk(group)
+        await talk.say(FIRST, chat := SlowChat())
+        await until(lambda: chat.is_asked)
+        assert talk.house.journal.begun == {1}
+        await revise(talk, FIRST, text)
+        chat.is_known.set()
+        talk.gate.set()
+    house = talk.house
+    assert (chat.said, chat.whispered, house.dispatcher.conversations) == ([], [], 0)
+    if text is None:
+        assert (house.provider.requests, chat.answer.written) == ([], "")
+        assert house.journal.outcomes == {1: "withdrawn"}
+        assert [record.lines for record in house.journal.records] == [()]
+    else:
+        (request,) = house.provider.requests
+        assert (request.messages, request.effort) == ((Turn("user", "Alice: eins"),), "high")
+        assert house.journal.reworded == {1: text}
+        assert [line.content for line in house.journal.records[0].lines] == ["eins", "Let me see"]
+        assert chat.answer.written == "Let me see"
+
+
+async def test_words_that_change_again_while_the_turn_prepares_for_the_last_ones_count() -> None:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Talk(group)
+        await talk.say(FIRST, chat := SlowChat())
+        for text in ("eins", "un", "uno"):
+            await until(lambda: chat.is_asked)
+            await talk.revising.reword(FIRST.place, text)
+            chat.is_asked = False
+            chat.is_known.set()
+            await asyncio.sleep(0)
+            chat.is_known.clear()
+        chat.is_known.set()
+        talk.gate.set()
+    assert talk.asked == ["Alice: uno"]
+
+
+class Together(Talk):
+    """An answer to two messages at once, of which the second one is the reason for it to begin anew."""
+
+    def __init__(self, group: asyncio.TaskGroup, *scripts: Sequence[Step]) -> None:
+        super().__init__(group, *scripts, busy_input=BusyInput.INTERRUPT)
+
+    async def join(self, first: FakeChat | None = None) -> None:
+        await self.begin()
+        self.house.journal.ending = ended = asyncio.Event()
+        await self.say(SECOND, first)
+        await self.say(THIRD)
+        ended.set()
+
+    @property
+    def kept(self) -> list[list[str]]:
+        return [[line.content for line in record.lines] for record in self.house.journal.records[1:]]
+
+    @property
+    def results(self) -> tuple[str, str]:
+        return self.tasks["two"].result(), self.tasks["three"].result()
+
+
+async def test_without_the_first_of_those_that_are_to_be_answered_together_the_others_are_answered() -> None:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Together(group, ["Third."])
+        await talk.join(second := SlowChat())
+        await until(lambda: second.is_asked)
+        await talk.revising.withdraw(SECOND.place, BOB)
+        assert talk.tasks["two"].done(), "whoever tells of it can know that it is written down"
+    assert talk.results == ("withdrawn", "ran")
+    assert talk.asked[1:] == ["Alice: three"]
+    assert talk.house.journal.outcomes == {1: "interrupted", 2: "withdrawn", 3: "ran"}
+    assert (second.said, second.answer.written) == ([], "")
+    assert talk.chats["three"].answer.written == "Third."
+    assert talk.kept == [[], ["three", "Third."]]
+
+
+async def test_an_answer_to_several_messages_is_begun_anew_without_the_first_one_that_its_author_takes_back() -> None:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Together(group, ["Both", asyncio.Event()], ["Third."])
+        await talk.join()
+        await until(lambda: talk.chats["two"].answer.written == "Both")
+        await talk.revising.withdraw(SECOND.place, BOB)
+        await talk.revising.withdraw(SECOND.place, ALICE)
+    assert talk.results == ("stopped", "ran")
+    assert [request.messages[-1] for request in talk.house.provider.requests[1:]] == [
+        Turn("user", "Alice: two\n\nAlice: three"),
+        Turn("user", "Alice: three"),
+    ]
+    assert talk.house.journal.outcomes == {1: "interrupted", 2: "stopped", 3: "ran"}
+    assert (talk.chats["two"].said, talk.chats["three"].said) == ([wording.STOPPED], [])
+    assert talk.chats["two"].others() == []
+    assert talk.kept == [["two", "Both"], ["three", "Third."]]
+
+
+async def test_an_answer_that_is_not_visible_yet_is_begun_anew_without_a_word_and_what_it_took_is_counted() -> None:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Together(group, [asyncio.Event()], ["Third."])
+        await talk.join()
+        await until(lambda: len(talk.house.provider.requests) == 2)
+        await talk.revising.withdraw(SECOND.place, ALICE)
+    assert talk.results == ("withdrawn", "ran")
+    assert (talk.chats["two"].said, talk.chats["two"].answer.written) == ([], "")
+    assert [(record.run.outcome, record.run.calls) for record in talk.house.journal.records[1:]] == [
+        ("withdrawn", 1),
+        ("ran", 1),
+    ]
+    assert talk.kept == [[], ["three", "Third."]]
+
+
+async def test_what_became_of_a_message_while_a_model_had_it_counts_when_it_is_to_be_given_to_one_again() -> None:
+    for text, asked in ((None, []), ("drei", ["Alice: drei"])):
+        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+            talk = Together(group, ["Both", asyncio.Event()], ["Third."])
+            await talk.join()
+            await until(lambda talk=talk: talk.chats["two"].answer.written == "Both")
+            await revise(talk, THIRD, text)
+            assert not talk.tasks["three"].done()
+            await talk.revising.withdraw(SECOND.place, ALICE)
+        assert talk.results == ("stopped", "withdrawn" if text is None else "ran")
+        assert [request.messages[-1].text for request in talk.house.provider.requests[2:]] == asked
+
+
+async def test_an_answer_that_is_made_is_shown_to_whoever_still_waits_for_it() -> None:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Together(group, ["Both."])
+        await talk.join()
+        talk.house.journal.ending = ended = asyncio.Event()
+        await until(lambda: 2 in talk.house.journal.promised)
+        await talk.revising.withdraw(SECOND.place, ALICE)
+        ended.set()
+    assert talk.results == ("ran", "carried")
+    assert len(talk.house.provider.requests) == 2
+    assert talk.chats["two"].answer.is_finished
