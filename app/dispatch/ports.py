@@ -12,6 +12,7 @@ from app.agents.providers.base import ModelProvider
 from app.background import Spawn
 from app.channel import Chat
 from app.clock import Clock
+from app.dispatch import sharing
 from app.dispatch.journal import Journal
 from app.dispatch.keying import Keying
 from app.dispatch.provision import Provision
@@ -46,7 +47,7 @@ class Models(Protocol):
         ...
 
 
-class Access(Protocol):
+class Access(sharing.Access, Protocol):
     """Who may have what. Denies what it does not know."""
 
     async def asker(self, caller: Caller) -> Asker:
@@ -56,14 +57,6 @@ class Access(Protocol):
     def may_talk(self, asker: Asker) -> Decision: ...
 
     def may_run_agent(self, asker: Asker, agent: str) -> Decision: ...
-
-    def may_reflect_org(self, asker: Asker) -> Decision:
-        """Whether the organisation may remember what is said here."""
-        ...
-
-    def may_recall_org(self, asker: Asker) -> Decision:
-        """Whether the organisation's memory may go before an answer that everybody in the place reads."""
-        ...
 
     def admins(self) -> str:
         """Whom to ask, as people write it."""

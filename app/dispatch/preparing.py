@@ -12,6 +12,7 @@ from app.dispatch.instructions import instructions_block
 from app.dispatch.ports import Model, Ports
 from app.dispatch.provision import Asking, Opened
 from app.dispatch.resolve import Resolution, instructions_of, resolve, wishes_of
+from app.dispatch.sharing import readable, teachable
 from app.dispatch.work import Progress, Work
 from app.errors import NotAllowedError, StateError
 from app.sessions.compression import Cause
@@ -93,9 +94,9 @@ class Preparing:
         for decision in (access.may_talk(asker), access.may_run_agent(asker, choice.resolution.agent.name)):
             if not decision.is_allowed:
                 raise NotAllowedError(decision.reason)
-        progress.may_teach_org = access.may_reflect_org(asker).is_allowed
-        with_org = access.may_recall_org(asker).is_allowed
-        return Asking(choice.resolution, choice.model.model, choice.advice, with_org=with_org)
+        repo = choice.resolution.repo
+        progress.teaches = teachable(access, asker, repo)
+        return Asking(choice.resolution, choice.model.model, choice.advice, readable(access, asker, repo))
 
     async def _opened(self, progress: Progress) -> Opened:
         ports, work = self._ports, progress.work

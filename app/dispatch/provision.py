@@ -13,6 +13,7 @@ from app.channel import ThreadMessage
 from app.dispatch import wording
 from app.dispatch.directives import written
 from app.dispatch.resolve import Resolution
+from app.dispatch.sharing import NOTHING, Shared
 from app.dispatch.work import Progress, Work
 from app.sessions.context import build_session_context, session_context_prompt
 from app.sessions.entry import SessionEntry, SessionId
@@ -54,8 +55,8 @@ class Asking:
     """The provider's own name of it."""
     advice: str | None = None
     """Wishes of the channel and the person about how to answer."""
-    with_org: bool = True
-    """Whether the organisation's memory may be seen."""
+    reads: Shared = NOTHING
+    """The memory that may be seen beside the channel's and the person's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,12 @@ class Provision:
     async def gathered(self, progress: Progress, opened: Opened, asking: Asking) -> Found:
         """Everything that has to be waited for. Raises ``ChannelUnavailableError`` and ``StateError``'s tree."""
         message = progress.work.message
-        organization = self._setting.organization if asking.with_org else None
-        scopes = request_scopes(organization, user_id=message.user_id, channel_id=message.channel_id)
+        scopes = request_scopes(
+            self._setting.organization if asking.reads.org else None,
+            user_id=message.user_id,
+            channel_id=message.channel_id,
+            repo=asking.reads.repo,
+        )
         seen, recalled, names, facts = await asyncio.gather(
             self._seen(progress.work, opened, message.received_at),
             self._memory.recall(opened.entry.session_id, scopes, message.text),

@@ -10,6 +10,7 @@ from app.channel import Chat, IncomingMessage, Remains, Reply
 from app.dispatch.directives import Directed
 from app.dispatch.journal import Accepted, TurnRecord
 from app.dispatch.resolve import Wish
+from app.dispatch.sharing import NOTHING, Shared
 from app.sessions.entry import SessionEntry
 from app.sessions.ticket import Ticket
 from app.sessions.transcript import TranscriptMessage
@@ -123,8 +124,8 @@ class Progress:
     lines: list[TranscriptMessage] = field(default_factory=list[TranscriptMessage])
     """What the transcript did not have yet, the message itself last."""
     recalled: Recalled | None = None
-    may_teach_org: bool = False
-    """Whether the organisation may remember what is said here."""
+    teaches: Shared = NOTHING
+    """Who else may remember what is said here, beside the channel and the person."""
     prior_turns: int = 0
     meter: Meter = field(default_factory=Meter)
     """What the model calls have taken so far."""

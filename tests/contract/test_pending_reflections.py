@@ -17,7 +17,14 @@ from tests.fakes import EPOCH, message
 
 LINES = (Line("user", "we use tabs\0 and\nöäü", EPOCH, "Alice", "slack:U1"), Line("assistant", "Noted.", EPOCH))
 TURN = FinishedTurn(
-    "agent:main:slack:channel:C1:1.0", "slack:C1:1.0", "abcd1234", EPOCH, EPOCH, LINES, user_id="slack:U1"
+    "agent:main:slack:channel:C1:1.0",
+    "slack:C1:1.0",
+    "abcd1234",
+    EPOCH,
+    EPOCH,
+    LINES,
+    user_id="slack:U1",
+    repo="acme/api",
 )
 BATCH = Batch("org:acme", (MemoryCandidate("fact", "We use tabs.", "slack:C1:1.0"),))
 
