@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from app.agents.providers.base import Turn
-from app.channel import IncomingMessage, UserId, WorkspaceId
+from app.channel import IncomingMessage, Remains, UserId, WorkspaceId
 from app.dispatch import wording
+from app.dispatch.work import Work
 from app.sessions.busy import BusyInput
 from commands.registry import Registry
 from commands.spec import Argument, Caller, Command, Followup, Reply, Values
@@ -437,3 +438,23 @@ async def test_an_answer_that_is_made_is_shown_to_whoever_still_waits_for_it() -
     assert talk.results == ("ran", "carried")
     assert len(talk.house.provider.requests) == 2
     assert talk.chats["two"].answer.is_finished
+
+
+@pytest.mark.parametrize("is_preparing", [False, True])
+async def test_what_an_earlier_process_left_visible_gives_way_to_a_word_when_its_question_is_taken_back(
+    *, is_preparing: bool
+) -> None:
+    house, chat = House(), SlowChat()
+    accepted = await house.dispatcher.accept(FIRST)
+    assert accepted is not None
+    work = Work(accepted, chat, Remains(("9.1",)), is_left_over=True, is_recovered=True)
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        if not is_preparing:
+            await house.dispatcher.revising.withdraw(FIRST.place, ALICE)
+        turn = group.create_task(house.dispatcher.see_to(work))
+        if is_preparing:
+            await until(lambda: chat.is_asked)
+            await house.dispatcher.revising.withdraw(FIRST.place, ALICE)
+    assert (turn.result(), house.journal.outcomes) == ("withdrawn", {1: "withdrawn"})
+    assert (chat.said, chat.reused, chat.answer.written) == ([wording.STOPPED], ("9.1",), "")
+    assert house.provider.requests == []
