@@ -28,6 +28,7 @@ _WHOSE: Mapping[ScopeKind, str] = {
     ScopeKind.REPO: "for the repository",
     ScopeKind.ORG: "for everyone here",
 }
+_BEYOND = frozenset({ScopeKind.ORG, ScopeKind.REPO})
 
 
 class NoticeMode(StrEnum):
@@ -35,7 +36,7 @@ class NoticeMode(StrEnum):
 
     OFF = "off"
     QUIET = "quiet"
-    """What governs every answer, and what everybody will be told."""
+    """What governs every answer, and what is told beyond its channel."""
     ON = "on"
 
 
@@ -98,7 +99,7 @@ def worth_showing(remembered: Sequence[Remembered], mode: NoticeMode) -> Sequenc
         case NoticeMode.ON:
             return new
         case NoticeMode.QUIET:
-            return [each for each in new if each.standing_ids or each.kind is ScopeKind.ORG]
+            return [each for each in new if each.standing_ids or each.kind in _BEYOND]
 
 
 def sentence(remembered: Sequence[Remembered]) -> str:

@@ -172,6 +172,11 @@ async def test_a_repository_is_set_for_the_conversation_unless_a_layer_is_named(
             "this is said in no thread; `--layer channel` sets it for the channel",
         ),
         (
+            "config set repo acme/api",
+            in_thread(ADMIN, thread=CHANNEL),
+            "this is said in no thread; `--layer channel` sets it for the channel",
+        ),
+        (
             "config set repo acme/api --layer channel",
             Caller(ADMIN, Surface.CHAT, Origin()),
             "this surface has no channel to set it for",

@@ -17,6 +17,7 @@ STANDING = Remembered(
     "user:slack:U1", ScopeKind.USER, WriteCounts(), ("mem:user:slack:U1:2",), ("mem:user:slack:U1:2",)
 )
 OURS = Remembered("org:acme", ScopeKind.ORG, WriteCounts(), ("mem:org:acme:1", "mem:org:acme:2"))
+THEIRS = Remembered("repo:acme/api", ScopeKind.REPO, WriteCounts(), ("mem:repo:acme/api:1",))
 KNOWN = Remembered("org:acme", ScopeKind.ORG, WriteCounts())
 TURN = FinishedTurn("k", "slack:C1:1.0", "abcd1234", EPOCH, EPOCH, (), user_id="slack:U1")
 
@@ -40,12 +41,16 @@ def outcome(*remembered: Remembered) -> Outcome:
 
 @pytest.mark.parametrize(
     ("mode", "shown"),
-    [(NoticeMode.OFF, []), (NoticeMode.QUIET, [STANDING, OURS]), (NoticeMode.ON, [MINE, STANDING, OURS])],
+    [
+        (NoticeMode.OFF, []),
+        (NoticeMode.QUIET, [STANDING, THEIRS, OURS]),
+        (NoticeMode.ON, [MINE, STANDING, THEIRS, OURS]),
+    ],
 )
 def test_what_is_shown_depends_on_the_mode_and_nothing_is_shown_of_what_was_known(
     mode: NoticeMode, shown: list[Remembered]
 ) -> None:
-    assert list(worth_showing([MINE, STANDING, OURS, KNOWN], mode)) == shown
+    assert list(worth_showing([MINE, STANDING, THEIRS, OURS, KNOWN], mode)) == shown
 
 
 def test_the_sentence_counts_and_says_for_whom_without_any_words_of_a_record() -> None:
