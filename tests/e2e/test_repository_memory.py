@@ -1,8 +1,13 @@
 """What is taught about a repository is known where people work in it and nowhere else: the bot and its demo model."""
 
+from pathlib import Path
+
+from app.playground.server import Playground
 from config.settings import Settings
 from tests.e2e.conftest import ADA, ALICE, BOB, BOT, DEPLOYS, GENERAL, LEADS, MENTION, RANDOM
-from tests.e2e.test_learning import Playground, Talk, learning, settings_of
+from tests.e2e.conftest import settings_of as scripted_settings_of
+from tests.e2e.test_learning import Talk, learning, settings_of
+from tests.e2e.test_restarts import LEARNS, ended, mortal_bot
 
 TAUGHT = "We use ruff as the linter in this repository"
 QUESTION = "which linter do we use?"
@@ -74,3 +79,21 @@ async def test_what_is_said_behind_closed_doors_about_a_repository_stays_there(p
     assert "tox" in at_home
     assert "nox" in among_leads
     assert not {"tox", "nox"} & set(others.replace(".", " ").split())
+
+
+async def test_a_repository_is_taught_after_the_restart_what_was_answered_before_it(
+    playground: Playground, tmp_path: Path
+) -> None:
+    """What is pending in the state database knows what its turn was about."""
+    plain = scripted_settings_of(playground, "socket")
+    assert plain.state.url is not None
+    memory = plain.memory.model_copy(update={"enabled": True, "store": "sqlite", "mode": "passive"})
+    async with mortal_bot(playground, plain.state.url.get_secret_value(), "after end", LEARNS) as process:
+        playground.people.say(ALICE, GENERAL, f"{MENTION} repo:acme/api {TAUGHT}")
+        await ended(process)
+    async with learning(plain.model_copy(update={"memory": memory, "data_dir": tmp_path})) as application:
+        talk = Talk(playground, application)
+        await talk.rest()
+        listed = await talk.says(f"{MENTION} memory list repo --repo acme/api", user=BOB)
+    assert "`mem:repo:acme/api:0`" in listed
+    assert "ruff" in listed
