@@ -148,11 +148,26 @@ class Compressible:
     kept_tokens: int = 0
 
 
+class Instead(StrEnum):
+    """What stands for the messages that a conversation is compressed by."""
+
+    SUMMARY = "summary"
+    BEGINNINGS = "beginnings"
+    """How each of them begins, the newest ones if there is no room for all: no model could summarise them."""
+    NOTHING = "nothing"
+    """Beside what stays there is no room for a summary."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """What compressing did."""
+    """What compressing did; tokens are estimates."""
 
-    messages: int
-    """Those that a summary stands for now; 0 when there was too little to compress."""
-    tokens_before: int
-    tokens_after: int
+    messages: int = 0
+    """Those that are gone; 0 when there was too little to compress."""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    kept: int = 0
+    """Messages that stay as they were."""
+    instead: Instead = Instead.SUMMARY
+    fits: bool = True
+    """Whether the model's window is estimated to hold what is left."""

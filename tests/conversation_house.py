@@ -67,6 +67,8 @@ class FakeConversations:
     ahead: int = 0
     room: int = 3
     compressed: int = 12
+    done: Compressed | None = None
+    """What compressing did; else ``compressed`` messages were summarised."""
     spent: Spent = SPENT
     limit_tokens: int | None = 200_000
     recap: Recap | None = None
@@ -146,7 +148,7 @@ class FakeConversations:
 
     async def compress(self, caller: Caller, how: Compressing) -> Compressed:
         self.asked.append(("compress", how))
-        return Compressed(self.compressed, 80_000, 9_000)
+        return self.done or Compressed(self.compressed, 80_000, 9_000)
 
     async def compressible(self, caller: Caller, how: Compressing) -> Compressible:
         self.asked.append(("compressible", how))

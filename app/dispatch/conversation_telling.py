@@ -10,7 +10,7 @@ from app.sessions.entry import SessionEntry, Tokens
 from app.sessions.errors import TitleTakenError, TranscriptUnreadableError
 from app.sessions.transcript import PastSession, Rewound
 from app.sessions.usage import Share, Task
-from commands.conversations import Compressed, Compressible, SessionSummary, Spent, TokenCounts, Undone
+from commands.conversations import Compressed, Compressible, Instead, SessionSummary, Spent, TokenCounts, Undone
 from commands.errors import CommandError, ConflictError, UnavailableError
 
 TITLE_TAKEN = "another session of this conversation has this title; choose another one"
@@ -78,13 +78,15 @@ def compressed(outcome: Outcome) -> Compressed:
         case Result.OVERTAKEN | Result.TOO_MUCH_KEPT:
             raise ConflictError(told(outcome))
         case Result.NOTHING:
-            messages = 0
+            kept, instead = outcome.messages_before, Instead.NOTHING
         case Result.CUT:
-            messages = outcome.messages_before - outcome.messages_after
+            kept, instead = outcome.messages_after, Instead.NOTHING
         case _:
-            # A summary stands for them, and is one of those that are left.
-            messages = outcome.messages_before - outcome.messages_after + 1
-    return Compressed(messages, outcome.tokens_before, outcome.tokens_after)
+            # What stands for those that are gone is one of those that are left.
+            kept = outcome.messages_after - 1
+            instead = Instead.SUMMARY if outcome.result is Result.SUMMARISED else Instead.BEGINNINGS
+    gone = outcome.messages_before - kept
+    return Compressed(gone, outcome.tokens_before, outcome.tokens_after, kept, instead, outcome.fits)
 
 
 def compressible(foreseen: Foreseen | None) -> Compressible:

@@ -169,7 +169,7 @@ class LiveConversations:
     async def compress(self, caller: Caller, how: Compressing) -> Compressed:
         with answering():
             if (entry := await self._lanes.current(caller)) is None:
-                return Compressed(0, 0, 0)
+                return Compressed()
             where = await self._where(caller, entry)
             await self._kept.transcripts.load(entry)
             self._lanes.require_quiet(entry.session_key)

@@ -6,7 +6,7 @@ from commands.builtin.people import require_channel, require_people
 from commands.builtin.session_asking import compressing_of, days_of, title_of, turns_of, which_of, whose_of
 from commands.builtin.session_showing import (
     PREVIEW_CHARS,
-    TOO_LITTLE,
+    compressed_reply,
     compressible_reply,
     count,
     for_data,
@@ -105,13 +105,7 @@ class SessionCommands:
         how, is_preview = compressing_of(values)
         if is_preview:
             return compressible_reply(await conversations.compressible(caller, how))
-        done = await conversations.compress(caller, how)
-        data = {"messages": done.messages, "tokensBefore": done.tokens_before, "tokensAfter": done.tokens_after}
-        if not done.messages:
-            return Reply(data, TOO_LITTLE, receipt="compressed nothing")
-        size = f"about {done.tokens_before:,} tokens became {done.tokens_after:,}"
-        text = f"🗜️ A summary stands for {count(done.messages, 'message')} now: {size}."
-        return Reply(data, text, receipt=f"compressed {done.messages}")
+        return compressed_reply(await conversations.compress(caller, how))
 
     async def queue(self, caller: Caller, values: Values) -> Reply:
         self._require_turns(caller, "queue <text>")

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from commands.conversations import (
+    Compressed,
     Compressible,
     ConversationStatus,
+    Instead,
     Recap,
     SessionSummary,
     Spent,
@@ -20,6 +22,7 @@ from commands.untrusted import untrusted
 SHOWN_CHARS = 80
 PREVIEW_CHARS = 200
 TOO_LITTLE = "There is too little here to compress."
+TOO_LONG = "Even so it is too long for the model; `!new` begins a new session."
 _MICROS = 1_000_000
 _WHOSE = {Whose.CONVERSATION: "This conversation", Whose.ME: "You, everywhere", Whose.CHANNEL: "This channel"}
 
@@ -114,6 +117,28 @@ def compressible_reply(found: Compressible) -> Reply:
     left = f"{count(found.kept_messages, 'message')} (about {found.kept_tokens:,} tokens) would stay as they are"
     text = f"🔎 {gone}, {left}. Nothing has changed." if found.messages else TOO_LITTLE
     return Reply({"preview": data}, text, receipt="previewed a compression")
+
+
+def compressed_reply(done: Compressed) -> Reply:
+    """What was done, and with what is left of it."""
+    data: dict[str, Json] = {
+        "messages": done.messages,
+        "kept": done.kept,
+        "instead": done.instead.value if done.messages else None,
+        "tokensBefore": done.tokens_before,
+        "tokensAfter": done.tokens_after,
+    }
+    if not done.messages:
+        return Reply(data, TOO_LITTLE, receipt="compressed nothing")
+    gone, size = count(done.messages, "message"), f"about {done.tokens_before:,} tokens became {done.tokens_after:,}"
+    rest = f"The rest ({count(done.kept, 'message')}) stays as it is" if done.kept else "Nothing else is left"
+    text = {
+        Instead.SUMMARY: f"🗜️ A summary stands for {gone} now",
+        Instead.BEGINNINGS: f"✂️ The model could not summarise {gone}, so I kept only the beginning of each. {rest}",
+        Instead.NOTHING: f"✂️ I have no room for a summary, so I no longer know {gone}. {rest}",
+    }[done.instead]
+    text = f"{text}: {size}."
+    return Reply(data, text if done.fits else f"{text} {TOO_LONG}", receipt=f"compressed {done.messages}")
 
 
 def usage_reply(used: Used, whose: Whose, days: int | None) -> Reply:

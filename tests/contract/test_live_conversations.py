@@ -98,7 +98,7 @@ async def test_a_conversation_without_a_session_has_nothing_to_tell(house: LiveH
     assert await house.talk.list_sessions(caller, "", 20) == []
     assert await house.talk.list_sessions(ON_SLASH, "", 20) == []
     assert await house.talk.undo(caller, 1) == Undone(0, 0, "")
-    assert await house.talk.compress(caller, Compressing()) == Compressed(0, 0, 0)
+    assert await house.talk.compress(caller, Compressing()) == Compressed()
     assert await house.talk.usage(caller, Whose.CONVERSATION, days=None) == Used(Spent(TokenCounts(), 0, "estimated"))
     with pytest.raises(NotFoundError, match="nothing to answer"):
         await house.talk.retry(caller)

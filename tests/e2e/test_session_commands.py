@@ -168,6 +168,22 @@ async def test_all_but_the_last_turn_is_summarised_once_it_was_looked_at(talk: B
     assert after == ["two", "alice: third"]
 
 
+async def test_a_conversation_that_no_model_can_summarise_is_told_to_go_on_from_how_its_messages_begin(
+    talk: Bot,
+) -> None:
+    root = talk.say(f"{MENTION} first. And more of it.")
+    await talk.answered(root)
+    await told(talk, root, "second")
+    talk.provider.play([""], [""], ["three"])
+    assert "Nothing was changed" in await told(talk, root, "!compress here 1")
+    done = await told(talk, root, "!compress here 1")
+    assert done.startswith("✂️ The model could not summarise 2 messages, so I kept only the beginning of each.")
+    assert "The rest (2 messages) stays as it is" in done
+    await told(talk, root, "third")
+    assert "- alice: first.\n- assistant: one" in prompt(talk)[0]
+    assert "And more of it" not in prompt(talk)[0]
+
+
 async def test_those_who_have_spoken_are_told_what_it_was_about_last(talk: Bot) -> None:
     root = talk.say(f"{MENTION} first", user=ALICE)
     await talk.answered(root)

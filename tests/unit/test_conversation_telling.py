@@ -1,5 +1,6 @@
 """How what is kept of conversations becomes what commands tell."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -15,7 +16,7 @@ from app.sessions.transcript import PastSession, Rewound
 from app.sessions.usage import Share
 from app.sessions.usage import Spent as Sum
 from app.state.errors import StateBusyError
-from commands.conversations import Compressed, SessionSummary, Spent, TokenCounts, Undone
+from commands.conversations import Compressed, Instead, SessionSummary, Spent, TokenCounts, Undone
 from commands.errors import CommandError, ConflictError, NotFoundError, UnavailableError
 from tests.fakes import EPOCH
 
@@ -70,12 +71,20 @@ def test_what_was_taken_back_is_told_of() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "messages"),
-    [(Result.SUMMARISED, 8), (Result.SHORTENED, 8), (Result.CUT, 7), (Result.NOTHING, 0)],
+    ("result", "messages", "instead"),
+    [
+        (Result.SUMMARISED, 8, Instead.SUMMARY),
+        (Result.SHORTENED, 8, Instead.BEGINNINGS),
+        (Result.CUT, 7, Instead.NOTHING),
+        (Result.NOTHING, 0, Instead.NOTHING),
+    ],
 )
-def test_a_compression_tells_how_many_messages_are_gone(result: Result, messages: int) -> None:
+def test_a_compression_tells_how_many_messages_are_gone_and_what_stands_for_them(
+    result: Result, messages: int, instead: Instead
+) -> None:
     """One of those that are left is the summary, where there is one."""
-    assert compressed(outcome(result)) == Compressed(messages, 900, 300)
+    assert compressed(outcome(result)) == Compressed(messages, 900, 300, 12 - messages, instead)
+    assert not compressed(replace(outcome(result), fits=False)).fits
 
 
 @pytest.mark.parametrize(

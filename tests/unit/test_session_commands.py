@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from commands.conversations import Compressing, Recap, Spent, TokenCounts, Whose
+from commands.conversations import Compressed, Compressing, Instead, Recap, Spent, TokenCounts, Whose
 from commands.preferences import Name
 from commands.result import Code
 from commands.spec import Caller, Followup, Json, Origin, Replaced, Surface
@@ -212,6 +212,41 @@ async def test_compress_keeps_what_must_not_get_lost(house: TalkHouse) -> None:
     assert (await house.say("!compress")).text == "There is too little here to compress."
     words = "the port's number\nand why"
     assert house.talk.asked == [("compress", Compressing(words)), ("compress", Compressing())]
+
+
+@pytest.mark.parametrize(
+    ("done", "told"),
+    [
+        (
+            Compressed(12, 900, 90, 5, Instead.BEGINNINGS),
+            (
+                "✂️ The model could not summarise 12 messages, so I kept only the beginning of each. "
+                "The rest (5 messages) stays as it is: about 900 tokens became 90."
+            ),
+        ),
+        (
+            Compressed(1, 900, 90, 0, Instead.NOTHING, fits=False),
+            (
+                "✂️ I have no room for a summary, so I no longer know 1 message. Nothing else is left: "
+                "about 900 tokens became 90. Even so it is too long for the model; `!new` begins a new session."
+            ),
+        ),
+    ],
+)
+async def test_compress_says_when_no_summary_stands_for_what_is_gone(
+    house: TalkHouse, done: Compressed, told: str
+) -> None:
+    house.talk.done = done
+    result = await house.say("!compress")
+    assert result.text == told
+    assert result.reply is not None
+    assert result.reply.data == {
+        "messages": done.messages,
+        "kept": done.kept,
+        "instead": done.instead.value,
+        "tokensBefore": 900,
+        "tokensAfter": 90,
+    }
 
 
 @pytest.mark.parametrize(
