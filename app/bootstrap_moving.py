@@ -44,28 +44,23 @@ class OpenPostgres(Protocol):
 
 
 @asynccontextmanager
-async def open_archive(
-    address: Address, credentials: Credentials | None, leave_aside: Callable[[str], None] | None = None
-) -> AsyncGenerator[MemoryArchive]:
+async def open_archive(address: Address, credentials: Credentials | None) -> AsyncGenerator[MemoryArchive]:
     """The store at ``address``, without a cap of its own, closed when the context ends.
 
-    ``credentials``: for a memory service. ``leave_aside`` is told of each file of a folder that is damaged, so that the
-    others can be named and counted. Raises ``StoreUnavailableError``, and ``ConfigurationError``.
+    ``credentials``: for a memory service. Raises ``StoreUnavailableError``, and ``ConfigurationError``.
     """
-    store = await _opened(address, credentials, leave_aside)
+    store = await _opened(address, credentials)
     try:
         yield store
     finally:
         await store.aclose()
 
 
-async def _opened(
-    address: Address, credentials: Credentials | None, leave_aside: Callable[[str], None] | None
-) -> ArchivedStore:
+async def _opened(address: Address, credentials: Credentials | None) -> ArchivedStore:
     ranker, now = RelevanceRanker(), SystemClock().now
     match address:
         case Folder(path):
-            return SqliteStore(path, ranker=ranker, now=now, cap=None, leave_aside=leave_aside)
+            return SqliteStore(path, ranker=ranker, now=now, cap=None)
         case Service(url):
             return await _remote(url, credentials or Credentials(""), now)
         case Database(url):

@@ -17,7 +17,7 @@ from memory.stores.backup_folder import new_folder
 from memory.stores.remote_trust import Credentials
 from memory.stores.sqlite_backup import Held, back_up, examine
 from memory.verification import Verified, verify
-from memory.walking import Trouble, Watch
+from memory.walking import Watch, unheeded
 
 Moved = tuple[Copied, Verified]
 ROUNDS = 3
@@ -25,23 +25,19 @@ ROUNDS = 3
 
 
 async def move(source: Address, target: Address, credentials: Credentials | None, watch: Watch) -> Moved:
-    """Copy, then compare; damaged files of a folder are troubles among others. Raises ``StoreUnavailableError``."""
-    unread: list[str] = []
+    """Copy, then compare; what cannot be looked into is trouble as any other. Raises ``StoreUnavailableError``."""
     async with AsyncExitStack() as stack:
-        ours = await stack.enter_async_context(open_archive(source, credentials, unread.append))
-        theirs = await stack.enter_async_context(open_archive(target, credentials, unread.append))
-        await theirs.scope_keys(1)  # Whether they answer at all, and to this token.
-        await ours.scope_keys(1)
+        ours = await stack.enter_async_context(open_archive(source, credentials))
+        theirs = await stack.enter_async_context(open_archive(target, credentials))
+        for archive in (theirs, ours):  # Whether they answer at all, and to this token.
+            await archive.scope_keys(1, leave_aside=unheeded)
         try:
             copied = await copy(ours, theirs, watch)
-            verified = await verify(ours, theirs, copied, watch)
+            return copied, await verify(ours, theirs, copied, watch)
         except StoreUnavailableError as fault:
             raise StoreUnavailableError(
                 f"{fault}; what was copied stays, and the same command goes on from there"
             ) from fault
-    named = {each.reason for each in (*copied.troubles, *verified.troubles)}
-    damaged = [Trouble("", reason) for reason in dict.fromkeys(unread) if reason not in named]
-    return copied, replace(verified, troubles=(*damaged, *verified.troubles))
 
 
 def back_up_all(

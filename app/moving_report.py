@@ -46,7 +46,9 @@ def not_copied(copied: Copied, verified: Verified, held: Counter[Status]) -> lis
 
 def troubles(*several: Iterable[Trouble]) -> list[str]:
     """A line for each scope; one that could be neither written nor read is named once."""
-    return _first(list(dict.fromkeys(_line(each) for part in several for each in part)))
+    found = [each for part in several for each in part]
+    named = {each.reason for each in found if each.scope_key}
+    return _first(list(dict.fromkeys(_line(each) for each in found if each.scope_key or each.reason not in named)))
 
 
 def _line(trouble: Trouble) -> str:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from memory.comparison import DIGEST_BYTES, Batch, Outcome, outcome, told
 from memory.record import MemoryRecord
 from memory.store import MemoryArchive
-from memory.walking import PAUSES_S, Trouble, Watch, each_scope, pairs
+from memory.walking import PAUSES_S, Trouble, Watch, each_scope, pairs, unheeded
 
 _SHOWN = 5
 """Ids that a scope's trouble names."""
@@ -41,7 +41,7 @@ async def copy(
 
     ``pauses_s``: before a scope that failed is tried again.
     """
-    watch.begin("copy", sum((await source.stats()).records.values()))
+    watch.begin("copy", sum((await source.stats(leave_aside=unheeded)).records.values()))
     copying = _Copying(source, target, watch)
     unusable = await each_scope(source, copying.scope, pauses_s)
     refusals = [trouble for each in copying.refusals.values() for trouble in each]

@@ -1,12 +1,14 @@
 """The memory store port. Its docstrings are the contract every adapter keeps; one suite holds them to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from memory.record import Kind, MemoryCandidate, MemoryRecord, Status, WriteCounts
 
 RankerName = Literal["relevance", "keyword"]
+LeaveAside = Callable[[str], None]
+"""Told why a scope cannot be looked into, in words that are no record's."""
 
 
 class StoreUnavailableError(Exception):
@@ -194,10 +196,13 @@ class MemoryArchive(Protocol):
     Derived data (vectors, indexes) stays behind. Everything raises ``StoreUnavailableError`` when it cannot be done.
     """
 
-    async def scope_keys(self, limit: int, *, after: str | None = None) -> Sequence[str]:
+    async def scope_keys(
+        self, limit: int, *, after: str | None = None, leave_aside: LeaveAside | None = None
+    ) -> Sequence[str]:
         """The scopes that have a record, at most ``limit``, in an order of the store's own that stays the same.
 
-        ``after`` goes on behind that scope key, which need not exist any more.
+        ``after`` goes on behind that scope key, which need not exist any more. A scope that cannot be looked into is
+        left out once ``leave_aside`` was told; without it that raises.
         """
         ...
 
@@ -216,6 +221,9 @@ class MemoryArchive(Protocol):
         """
         ...
 
-    async def stats(self, scope_key: str | None = None) -> Stats:
-        """Of one scope, or of everything, for which every scope may have to be looked into."""
+    async def stats(self, scope_key: str | None = None, *, leave_aside: LeaveAside | None = None) -> Stats:
+        """Of one scope, or of everything, for which every scope may have to be looked into.
+
+        Of everything, ``leave_aside`` is what it is for ``scope_keys``.
+        """
         ...

@@ -10,7 +10,7 @@ from memory.comparison import DIGEST_BYTES, Compared, Outcome, outcome, told
 from memory.moving import Copied
 from memory.record import MemoryRecord
 from memory.store import MemoryArchive
-from memory.walking import PAUSES_S, Trouble, Watch, each_scope, pairs
+from memory.walking import PAUSES_S, Trouble, Watch, each_scope, pairs, unheeded
 
 _SHOWN = 10
 """Ids of each outcome."""
@@ -49,7 +49,7 @@ async def verify(
     pauses_s: Sequence[float] = PAUSES_S,
 ) -> Verified:
     """Compare every record of both. Raises ``StoreUnavailableError`` when a store cannot be used at all."""
-    watch.begin("verify", sum((await source.stats()).records.values()))
+    watch.begin("verify", sum((await source.stats(leave_aside=unheeded)).records.values()))
     verifying = _Verifying(source, target, copied, watch)
     unread = await each_scope(source, verifying.scope, pauses_s)
     uncounted = await each_scope(target, verifying.scope_of_target, pauses_s)

@@ -45,13 +45,18 @@ class Trouble:
     reason: str
 
 
+def unheeded(_reason: str) -> None:
+    """Leaves a scope aside for a count or a look that comes before the walk, which tells it."""
+
+
 async def each_scope(
     archive: MemoryArchive, work: Callable[[str], Awaitable[None]], pauses_s: Sequence[float] = PAUSES_S
 ) -> list[Trouble]:
     """Have ``work`` done for every scope, again after a pause where it failed; those it could not be done for.
 
-    Raises ``StoreUnavailableError`` when the scopes cannot be named, when there is no room to write in, and once
-    ``work`` has failed for several scopes in a row that are not damaged; what has begun is finished before.
+    Of a scope that cannot even be named, the reason is all there is. Raises ``StoreUnavailableError`` when there is no
+    room to write in, when the store cannot be asked for its scopes, and once ``work`` has failed for several in a row
+    that are not damaged; what has begun is finished before.
     """
     walk = _ScopeWalk(archive, work, pauses_s)
     await asyncio.gather(*(walk.work_off() for _ in range(SIDE_BY_SIDE)))
@@ -103,12 +108,18 @@ class _ScopeWalk:
         async with self._turn:
             if self._at == len(self._keys):
                 after = self._keys[-1] if self._keys else None
-                keys = await _patiently(partial(self._archive.scope_keys, KEYS, after=after), self._pauses_s)
+                named = partial(self._archive.scope_keys, KEYS, after=after, leave_aside=self._leave_aside)
+                keys = await _patiently(named, self._pauses_s)
                 if not keys:
                     return None
                 self._keys, self._at = keys, 0
             self._at += 1
             return self._keys[self._at - 1]
+
+    def _leave_aside(self, reason: str) -> None:
+        trouble = Trouble("", reason)
+        if trouble not in self.troubles:
+            self.troubles.append(trouble)
 
     async def _one(self, key: str) -> None:
         """Raises ``StoreUnavailableError`` for what stands in the way of every scope."""

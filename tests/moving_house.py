@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory.comparison import told
 from memory.record import MemoryRecord
-from memory.store import MemoryArchive, Stats, StoreUnavailableError
+from memory.store import LeaveAside, MemoryArchive, Stats, StoreUnavailableError
 from memory.walking import Step
 from tests.memory_records import Shelf, VectorStore
 
@@ -36,8 +36,10 @@ class Wary:
     written: list[list[MemoryRecord]] = field(default_factory=list[list[MemoryRecord]])
     largest_page: int = 0
 
-    async def scope_keys(self, limit: int, *, after: str | None = None) -> Sequence[str]:
-        return await self.inner.scope_keys(limit, after=after)
+    async def scope_keys(
+        self, limit: int, *, after: str | None = None, leave_aside: LeaveAside | None = None
+    ) -> Sequence[str]:
+        return await self.inner.scope_keys(limit, after=after, leave_aside=leave_aside)
 
     async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
         fault = self.refuses_read(scope_key)
@@ -54,8 +56,8 @@ class Wary:
         self.written.append(list(records))
         return changed
 
-    async def stats(self, scope_key: str | None = None) -> Stats:
-        return await self.inner.stats(scope_key)
+    async def stats(self, scope_key: str | None = None, *, leave_aside: LeaveAside | None = None) -> Stats:
+        return await self.inner.stats(scope_key, leave_aside=leave_aside)
 
 
 @dataclass(slots=True)

@@ -20,6 +20,8 @@ class ErrorAnswer(Body):
     """Why a request was not carried out. Nothing of what was sent is repeated."""
 
     error: str = Field(min_length=1)
+    damaged: bool | None = None
+    """What is kept of the scope does not read, however often it is tried."""
 
 
 class RetrieveAnswer(Body):
@@ -83,6 +85,8 @@ class ScopesAnswer(Body):
     """Scopes that have a record."""
 
     scopes: list[str]
+    unreadable: int | None = None
+    """Scopes that cannot be looked into and are not among them; the service's log names them."""
 
 
 class StatsAnswer(Body):
@@ -90,10 +94,15 @@ class StatsAnswer(Body):
 
     scopes: int
     records: dict[Status, int]
+    unreadable: int | None = None
+    """Scopes that cannot be looked into and are not counted; the service's log names them."""
 
 
 class ExportEnd(Body):
-    """The last line of an export that is whole."""
+    """The last line of an export that did not break off."""
 
-    end: Literal[True]
+    end: bool
+    """Whether the export is whole."""
     records: int
+    unreadable: int | None = None
+    """Scopes of which not all could be read, when it is not; the service's log names them."""

@@ -16,7 +16,7 @@ from memory.service.incoming import GoneError, Incoming
 from memory.service.openapi import document
 from memory.service.operations import OPERATIONS, Done, Operation, WholeStore
 from memory.service.sending import Header, send_last, send_lines, send_object
-from memory.store import StoreFullError, StoreUnavailableError
+from memory.store import StoreDamagedError, StoreFullError, StoreUnavailableError
 from memory.tracing import traced
 
 REQUEST_ANSWERED = "memory_request_answered"
@@ -83,6 +83,9 @@ class MemoryService:
         except StoreFullError as fault:
             self._log.warning(STORE_FAILED, route=path, reason=str(fault))
             raise RefusedError(507, "there is no room to write in; reading goes on") from fault
+        except StoreDamagedError as fault:
+            self._log.warning(STORE_FAILED, route=path, reason=str(fault))
+            raise RefusedError(503, "what is kept of the scope does not read; see the log", is_damage=True) from fault
         except StoreUnavailableError as fault:
             self._log.warning(STORE_FAILED, route=path, reason=str(fault))
             raise RefusedError(503, "the store cannot be used at the moment; try again later") from fault
@@ -104,7 +107,8 @@ class MemoryService:
     async def _refuse(self, send: Send, body: Incoming, path: str, refused: RefusedError) -> None:
         route = path if path in OPERATIONS or path in self._pages else None
         self._log.info(REQUEST_REFUSED, route=route, status=refused.status, reason=refused.reason)
-        content, headers = to_json({"error": refused.reason}), list[Header]()
+        told = {"error": refused.reason} | ({"damaged": True} if refused.is_damage else {})
+        content, headers = to_json(told), list[Header]()
         if refused.status == HTTPStatus.UNAUTHORIZED:
             headers.append((b"www-authenticate", b"Bearer"))
         if refused.status == HTTPStatus.METHOD_NOT_ALLOWED:

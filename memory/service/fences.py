@@ -19,10 +19,12 @@ Headers = Mapping[bytes, bytes]
 class RefusedError(Exception):
     """The request is not carried out; ``reason`` is for whoever sent it and holds nothing of what they sent."""
 
-    def __init__(self, status: int, reason: str) -> None:
+    def __init__(self, status: int, reason: str, *, is_damage: bool = False) -> None:
+        """``is_damage``: no other try would do better."""
         super().__init__(reason)
         self.status = status
         self.reason = reason
+        self.is_damage = is_damage
 
 
 class Bearer:

@@ -133,7 +133,7 @@ def _headers(path: str) -> list[JsonObject]:
 
 def _answer(path: str, told: _Told) -> JsonObject:
     if told.answer is None:
-        lines = "A record a line, and last the line that says that it is whole."
+        lines = "A record a line, and last the line that says whether that is all there is."
         either = [{"$ref": _REFERENCES.format(model=name)} for name in ("RecordBody", "ExportEnd")]
         return {
             "description": lines,

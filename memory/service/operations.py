@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic_core import to_json
 
 from memory.record import MemoryRecord
+from memory.service.exporting import LeftAside, exported, with_first
 from memory.service.fences import RefusedError
 from memory.service.reading import read
 from memory.service.requests import (
@@ -25,12 +26,10 @@ from memory.service.requests import (
     WriteBody,
 )
 from memory.service.wire import (
-    MOST_EXPORTED,
     JsonObject,
     array_of,
     candidate_of,
     forget_said,
-    lines_of,
     record_of,
 )
 from memory.store import (
@@ -172,50 +171,23 @@ async def _import(store: WholeStore, body: ImportBody, _key: str | None) -> Done
 
 
 async def _scopes(store: WholeStore, body: ScopesBody, _key: str | None) -> Done:
-    keys = await store.scope_keys(body.limit, after=body.after)
-    return _done({"scopes": keys}, {"scopes": len(keys)})
+    aside = LeftAside()
+    keys = await store.scope_keys(body.limit, after=body.after, leave_aside=aside)
+    return _done({"scopes": keys} | aside.told(), {"scopes": len(keys)})
 
 
 async def _stats(store: WholeStore, body: StatsBody, _key: str | None) -> Done:
-    stats = await store.stats(body.scope_key)
+    aside = LeftAside()
+    stats = await store.stats(body.scope_key, leave_aside=aside)
     counts = {str(status): count for status, count in stats.records.items()}
-    return _done({"scopes": stats.scopes, "records": counts}, {"scope": body.scope_key, "scopes": stats.scopes})
+    answer: JsonObject = {"scopes": stats.scopes, "records": counts}
+    return _done(answer | aside.told(), {"scope": body.scope_key, "scopes": stats.scopes})
 
 
 async def _export(store: WholeStore, body: ExportBody, _key: str | None) -> Done:
     """Reads the first part before it answers, so that a store that cannot be read is told by the status."""
-    lines = _lines(store, body)
-    first = await anext(lines)
-    return Done(b"", {"scope": body.scope_key}, _with_first(first, lines))
-
-
-async def _with_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield first
-    async for each in rest:
-        yield each
-
-
-async def _lines(store: WholeStore, body: ExportBody) -> AsyncIterator[bytes]:
-    """Records as lines; the last one says that the export is whole, and there is always that one."""
-    count = 0
-    async for scope_key in _scope_keys(store, body.scope_key):
-        after = _clamped(body.after)
-        while records := await store.records(scope_key, MOST_EXPORTED, after=after):
-            yield lines_of(records)
-            count += len(records)
-            after = records[-1].sequence
-    yield to_json({"end": True, "records": count}) + b"\n"
-
-
-async def _scope_keys(store: WholeStore, named: str | None) -> AsyncIterator[str]:
-    if named is not None:
-        yield named
-        return
-    after: str | None = None
-    while keys := await store.scope_keys(MOST_EXPORTED, after=after):
-        for key in keys:
-            yield key
-        after = keys[-1]
+    lines = exported(store, body.scope_key, _clamped(body.after))
+    return Done(b"", {"scope": body.scope_key}, with_first(await anext(lines), lines))
 
 
 OPERATIONS: Mapping[str, Operation[Any]] = {

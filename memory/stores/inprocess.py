@@ -29,6 +29,7 @@ from memory.record import Kind, MemoryCandidate, MemoryRecord, Status, WriteCoun
 from memory.store import (
     EraseReceipt,
     Hit,
+    LeaveAside,
     Query,
     RecordConflictError,
     Retrieved,
@@ -179,7 +180,13 @@ class InProcessStore:
         scope.vectors.update(kept)
         return len(kept)
 
-    async def scope_keys(self, limit: int, *, after: str | None = None) -> Sequence[str]:
+    async def scope_keys(
+        self,
+        limit: int,
+        *,
+        after: str | None = None,
+        leave_aside: LeaveAside | None = None,  # noqa: ARG002 - the port's
+    ) -> Sequence[str]:
         self._require_open()
         keys = sorted(key for key, scope in self._scopes.items() if scope.records and (after is None or key > after))
         return keys[: max(0, limit)]
@@ -206,7 +213,7 @@ class InProcessStore:
             self._scopes[scope_key] = scope
         return len(changed)
 
-    async def stats(self, scope_key: str | None = None) -> Stats:
+    async def stats(self, scope_key: str | None = None, *, leave_aside: LeaveAside | None = None) -> Stats:  # noqa: ARG002 - the port's
         self._require_open()
         scopes = [self._scope(scope_key)] if scope_key is not None else list(self._scopes.values())
         return sum((_counted(scope) for scope in scopes), Stats())

@@ -18,7 +18,7 @@ from memory.engine import checked, put_back
 from memory.ranker import Ranker
 from memory.rankers import ranker_for
 from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
-from memory.store import EraseReceipt, Query, RecordConflictError, Retrieved, Stats, StoreUnavailableError
+from memory.store import EraseReceipt, LeaveAside, Query, RecordConflictError, Retrieved, Stats, StoreUnavailableError
 from memory.stores import (
     postgres_archive,
     postgres_erasing,
@@ -154,7 +154,13 @@ class PostgresStore:
         work = partial(postgres_vectors.keep_vectors, scope_key=scope_key, model=model, vectors=vectors)
         return await self._change(scope_key, work)
 
-    async def scope_keys(self, limit: int, *, after: str | None = None) -> Sequence[str]:
+    async def scope_keys(
+        self,
+        limit: int,
+        *,
+        after: str | None = None,
+        leave_aside: LeaveAside | None = None,  # noqa: ARG002 - the port's
+    ) -> Sequence[str]:
         return await self._survey(partial(postgres_archive.scope_keys, limit=limit, after=after))
 
     async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
@@ -172,7 +178,7 @@ class PostgresStore:
         except UniqueViolation as exc:
             raise RecordConflictError("the scope has the words of a record under another id") from exc
 
-    async def stats(self, scope_key: str | None = None) -> Stats:
+    async def stats(self, scope_key: str | None = None, *, leave_aside: LeaveAside | None = None) -> Stats:  # noqa: ARG002 - the port's
         return await self._survey(partial(postgres_archive.stats, scope_key=scope_key))
 
     async def aclose(self) -> None:

@@ -12,7 +12,7 @@ from memory.engine import checked
 from memory.rankers import RANKERS
 from memory.record import ID_CHARS, Kind, MemoryCandidate, MemoryRecord, WriteCounts
 from memory.service.wire import MOST_RECORDS, JsonObject, told_candidate
-from memory.store import EraseReceipt, Query, RankerName, Retrieved, Stats, StoreUnavailableError
+from memory.store import EraseReceipt, LeaveAside, Query, RankerName, Retrieved, Stats, StoreUnavailableError
 from memory.stores import remote_answers as answers
 from memory.stores import remote_archive
 from memory.stores.remote_calls import Call, Service
@@ -134,9 +134,11 @@ class RemoteStore:
         forget_words()
         return await self._erase({"threadKey": text_of(thread_key)} if 0 < len(thread_key) <= ID_CHARS else {})
 
-    async def scope_keys(self, limit: int, *, after: str | None = None) -> Sequence[str]:
+    async def scope_keys(
+        self, limit: int, *, after: str | None = None, leave_aside: LeaveAside | None = None
+    ) -> Sequence[str]:
         self._require_open()
-        return await remote_archive.scope_keys(self._service, limit, after)
+        return await remote_archive.scope_keys(self._service, limit, after, leave_aside)
 
     async def records(self, scope_key: str, limit: int, *, after: int | None = None) -> Sequence[MemoryRecord]:
         self._require_open()
@@ -150,9 +152,9 @@ class RemoteStore:
         self._require_open()
         return await remote_archive.restore(self._service, scope_key, records)
 
-    async def stats(self, scope_key: str | None = None) -> Stats:
+    async def stats(self, scope_key: str | None = None, *, leave_aside: LeaveAside | None = None) -> Stats:
         self._require_open()
-        return await remote_archive.stats(self._service, scope_key)
+        return await remote_archive.stats(self._service, scope_key, leave_aside)
 
     async def aclose(self) -> None:
         if not self._is_closed:

@@ -7,7 +7,7 @@ from typing import Any
 from memory.engine import put_back
 from memory.record import MemoryRecord, Status
 from memory.service.wire import MOST_BODY_BYTES, MOST_RECORDS, JsonObject, read_object, read_record, told_record
-from memory.store import Stats, StoreUnavailableError
+from memory.store import LeaveAside, Stats, StoreUnavailableError
 from memory.stores.remote_answers import count_in, done, texts_in
 from memory.stores.remote_calls import Call, Service
 from memory.stores.remote_faults import unfit
@@ -16,16 +16,19 @@ from memory.stores.remote_questions import LARGEST_SEQUENCE
 MOST_SCOPES = 500
 _ENVELOPE_BYTES = 4_096
 """What an import says beside its records, at most."""
+_UNREADABLE = "the memory service cannot look into all of its scopes; its log names those that it has left aside"
 
 
-async def scope_keys(service: Service, limit: int, after: str | None) -> list[str]:
+async def scope_keys(service: Service, limit: int, after: str | None, leave_aside: LeaveAside | None) -> list[str]:
     found: list[str] = []
     while len(found) < limit:
         asked = min(limit - len(found), MOST_SCOPES)
         body: JsonObject = {"limit": asked} if after is None else {"limit": asked, "after": after}
-        keys = texts_in(await service.ask(Call("/scopes", body, is_read=True, is_thorough=True)), "scopes")
+        answer = await service.ask(Call("/scopes", body, is_read=True, is_thorough=True))
+        keys = texts_in(answer, "scopes")
         if keys is None:
             raise unfit("/scopes")
+        _leave_aside(answer, leave_aside)
         found.extend(keys)
         if len(keys) < asked:
             break
@@ -59,14 +62,23 @@ async def restore(service: Service, scope_key: str, given: Sequence[MemoryRecord
     return changed
 
 
-async def stats(service: Service, scope_key: str | None) -> Stats:
+async def stats(service: Service, scope_key: str | None, leave_aside: LeaveAside | None) -> Stats:
     body: JsonObject = {} if scope_key is None else {"scopeKey": scope_key}
     answer = await service.ask(Call("/stats", body, is_read=True, is_thorough=True))
     counted = answer.get("records")
     if not isinstance(counted, Mapping):
         raise unfit("/stats")
+    _leave_aside(answer, leave_aside)
     told = {status: count_in(answer["records"], status.value) for status in Status}
     return Stats(count_in(answer, "scopes"), {status: count for status, count in told.items() if count})
+
+
+def _leave_aside(answer: Mapping[str, Any], leave_aside: LeaveAside | None) -> None:
+    """Raises ``StoreUnavailableError`` for what is not all there is to somebody who wants all of it."""
+    if count_in(answer, "unreadable"):
+        if leave_aside is None:
+            raise StoreUnavailableError(_UNREADABLE)
+        leave_aside(_UNREADABLE)
 
 
 def _exported(line: bytes) -> MemoryRecord | None:

@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from memory.store import KeyReusedError, RecordConflictError, StoreFullError, StoreUnavailableError
+from memory.store import (
+    KeyReusedError,
+    RecordConflictError,
+    StoreDamagedError,
+    StoreFullError,
+    StoreUnavailableError,
+)
 
 REASON_CHARS = 200
 
@@ -37,6 +43,8 @@ _KINDS: Mapping[int, tuple[type[StoreUnavailableError], str]] = {
 def fault_of(route: str, status: int, answer: Mapping[str, Any]) -> StoreUnavailableError | ValueError:
     """What to raise for an answer that is not a success. ``ValueError`` is the caller's fault, anything else is not."""
     told = _told(answer)
+    if answer.get("damaged") is True:
+        return StoreDamagedError(f"the memory service cannot read the scope ({route}){told}")
     if status in {400, 413}:
         return ValueError(f"the memory service refused {route}{told}")
     if status == 409:  # noqa: PLR2004 - Conflict

@@ -17,6 +17,7 @@ from memory.rankers import ranker_for
 from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
 from memory.store import (
     EraseReceipt,
+    LeaveAside,
     Query,
     Retrieved,
     Stats,
@@ -26,7 +27,7 @@ from memory.store import (
 )
 from memory.stores import sqlite_archive, sqlite_erasing, sqlite_finding, sqlite_vectors, sqlite_writing
 from memory.stores.searches import Listing, Search
-from memory.stores.sqlite_connections import is_damaged, is_full
+from memory.stores.sqlite_connections import is_damaged, is_full, is_there
 from memory.stores.sqlite_files import Lane, ScopeFile, in_lane
 from memory.stores.sqlite_handles import DEFAULT_BOUNDS, Bounds, Handles
 from memory.stores.sqlite_writing import Batch
@@ -65,18 +66,13 @@ class SqliteStore:
         now: Callable[[], datetime],
         cap: int | None = 500,
         bounds: Bounds = DEFAULT_BOUNDS,
-        leave_aside: Callable[[str], None] | None = None,
     ) -> None:
-        """``cap``: how many active records a scope may hold; ``None`` for any number.
-
-        ``leave_aside`` is told of each damaged file, and ``scope_keys`` and ``stats`` go on; they raise without it.
-        """
+        """``cap``: how many active records a scope may hold; ``None`` for any number."""
         self._directory = directory
         self._ranker = ranker
         self._now = now
         self._cap = cap
         self._bounds = bounds
-        self._leave_aside = leave_aside
         self._executor = ThreadPoolExecutor(bounds.threads, thread_name_prefix="memory")
         self.handles = Handles(directory, self._executor, bounds)
         self._warned: set[tuple[str, str]] = set()
@@ -134,12 +130,11 @@ class SqliteStore:
         source = storable(thread_key)
         receipt = EraseReceipt()
         failures: list[str] = []
-        for shard in await self._in_place(partial(sqlite_erasing.shards, self._directory)):
-            for path in await self._in_place(partial(sqlite_erasing.files_in, shard)):
-                try:
-                    receipt += await self._erase_from(path, source)
-                except (sqlite3.Error, OSError, StoreUnavailableError) as exc:
-                    failures.append(f"{path}: {exc}")
+        for path in await self._files():
+            try:
+                receipt += await self._erase_from(path, source)
+            except (sqlite3.Error, OSError, StoreUnavailableError) as exc:
+                failures.append(f"{path}: {exc}")
         if failures:
             told = f"{receipt.records} records of {receipt.scopes} scopes were erased"
             raise StoreUnavailableError(f"{told}, but {len(failures)} files could not be looked at: {failures[0]}")
@@ -151,13 +146,15 @@ class SqliteStore:
     async def keep_vectors(self, scope_key: str, model: str, vectors: Mapping[str, tuple[float, ...]]) -> int:
         return await self._change(scope_key, partial(sqlite_vectors.keep_vectors, model=model, vectors=vectors))
 
-    async def scope_keys(self, limit: int, *, after: str | None = None) -> Sequence[str]:
+    async def scope_keys(
+        self, limit: int, *, after: str | None = None, leave_aside: LeaveAside | None = None
+    ) -> Sequence[str]:
         self._require_open()
         found: list[str] = []
-        for path in await self._in_place(lambda: list(sqlite_archive.paths(self._directory, after))):
+        for path in await self._files(after):
             if len(found) >= limit:
                 break
-            key = await self._peek(partial(sqlite_archive.scope_in, path, self._bounds.timeout_s), path)
+            key = await self._peek(partial(sqlite_archive.scope_in, path, self._bounds.timeout_s), path, leave_aside)
             found.extend([] if key is None else [key])
         return found
 
@@ -169,13 +166,15 @@ class SqliteStore:
         whole = await asyncio.to_thread(lambda: [put_back(scope_key, record) for record in records])
         return await self._change(scope_key, partial(sqlite_archive.restore, given=whole)) if whole else 0
 
-    async def stats(self, scope_key: str | None = None) -> Stats:
+    async def stats(self, scope_key: str | None = None, *, leave_aside: LeaveAside | None = None) -> Stats:
         if scope_key is not None:
             return await self._ask(scope_key, sqlite_archive.stats)
         self._require_open()
         total = Stats()
-        for path in await self._in_place(lambda: list(sqlite_archive.paths(self._directory))):
-            counted = await self._peek(partial(sqlite_archive.stats_of, path, self._bounds.timeout_s), path)
+        for path in await self._files():
+            counted = await self._peek(
+                partial(sqlite_archive.stats_of, path, self._bounds.timeout_s), path, leave_aside
+            )
             total += counted or Stats()
         return total
 
@@ -229,17 +228,24 @@ class SqliteStore:
             # The rows may be gone although the file could not be rewritten yet.
             await self.handles.forget_reads(scope_key)
 
-    async def _peek(self, work: Callable[[], Found], path: Path) -> Found | None:
+    async def _files(self, after: str | None = None) -> Sequence[Path]:
+        """Of all scopes, or of those behind one. Raises ``StoreUnavailableError``."""
+        try:
+            return await self._in_place(lambda: list(sqlite_archive.paths(self._directory, after)))
+        except OSError as exc:
+            raise StoreUnavailableError(f"the memory folder {self._directory} cannot be read: {exc}") from exc
+
+    async def _peek(self, work: Callable[[], Found], path: Path, leave_aside: LeaveAside | None) -> Found | None:
         """Look into a file beside the pool; ``None`` when it is gone, or left aside. Raises like ``scope_keys``."""
         try:
             return await self._in_place(work)
         except (sqlite3.Error, OSError) as exc:
-            if not await asyncio.to_thread(path.exists):
+            if not await asyncio.to_thread(is_there, path):
                 return None
             reason = f"the memory file {path} cannot be used: {exc}"
-            if self._leave_aside is None:
+            if leave_aside is None:
                 raise StoreUnavailableError(reason) from exc
-            self._leave_aside(reason)
+            leave_aside(reason)
             return None
 
     async def _in_place(self, work: Callable[[], Found]) -> Found:

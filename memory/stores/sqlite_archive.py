@@ -11,8 +11,8 @@ from memory.stores.rows import LARGEST_INTEGER, row_limit
 from memory.stores.sqlite_connections import connect, path_of
 from memory.stores.sqlite_erasing import files_in, shards
 from memory.stores.sqlite_files import ScopeFile
-from memory.stores.sqlite_rows import INSERT_ENTRY, INSERT_RECORD, entry_of, record_of, values_of
-from memory.stores.sqlite_schema import scope_key_of, transaction, version
+from memory.stores.sqlite_rows import INSERT_ENTRY, INSERT_RECORD, entry_of, record_of, status_of, values_of
+from memory.stores.sqlite_schema import scope_key_at, transaction, version
 
 _WHOLE = """SELECT seq, kind, text, keywords, terms, source_thread_key, source_run_id, source_user, author, created_at,
     last_used_at, use_count, confidence, supersedes, is_standing, status FROM records"""
@@ -32,7 +32,7 @@ def scope_in(path: Path, timeout_s: float) -> str | None:
     try:
         if not version(connection) or not connection.execute("SELECT EXISTS (SELECT 1 FROM records)").fetchone()[0]:
             return None
-        return scope_key_of(connection)
+        return scope_key_at(connection, path)
     finally:
         connection.close()
 
@@ -72,16 +72,16 @@ def stats(file: ScopeFile) -> Stats:
 def stats_of(path: Path, timeout_s: float) -> Stats:
     connection = connect(path, timeout_s=timeout_s)
     try:
-        return _counted(connection) if version(connection) else Stats()
+        found = _counted(connection) if version(connection) else Stats()
+        if found.scopes:
+            scope_key_at(connection, path)
+        return found
     finally:
         connection.close()
 
 
 def _whole(scope_key: str, row: tuple[object, ...]) -> MemoryRecord:
-    try:
-        return replace(record_of(scope_key, row[:-1]), status=Status(row[-1]))
-    except ValueError as exc:
-        raise sqlite3.DatabaseError("a row does not read as a record") from exc
+    return replace(record_of(scope_key, row[:-1]), status=status_of(row[-1]))
 
 
 def _is_news(connection: sqlite3.Connection, record: MemoryRecord) -> bool:
@@ -99,4 +99,4 @@ def _take_out(connection: sqlite3.Connection, sequences: Sequence[tuple[int]]) -
 
 def _counted(connection: sqlite3.Connection) -> Stats:
     found = connection.execute("SELECT status, count(*) FROM records GROUP BY status ORDER BY status").fetchall()
-    return Stats(int(bool(found)), {Status(status): count for status, count in found})
+    return Stats(int(bool(found)), {status_of(status): count for status, count in found})

@@ -13,8 +13,9 @@ from pathlib import Path
 from memory.record import Status
 from memory.store import StoreFullError
 from memory.stores.sqlite_archive import paths
-from memory.stores.sqlite_connections import connect, is_full, path_of, sync_directory
+from memory.stores.sqlite_connections import connect, is_full, is_there, path_of, sync_directory
 from memory.stores.sqlite_erasing import shards
+from memory.stores.sqlite_rows import status_of
 from memory.stores.sqlite_schema import scope_key_of, transaction, version
 from memory.stores.sqlite_scrubbing import scrub_if_owed
 from memory.walking import Step, Watch
@@ -74,7 +75,7 @@ def _backed_up(source: Path, target: Path, file: Path) -> Held:
         if is_full(exc):
             raise StoreFullError(f"{target.parent} has no room left") from exc
         # What is not there any more was erased meanwhile.
-        return Held(faults=(f"{file}: {exc}",)) if file.exists() else Held()
+        return Held(faults=(f"{file}: {exc}",)) if is_there(file) else Held()
     if counted is None:
         return Held()
     held = _examined(target, copied)
@@ -117,7 +118,7 @@ def _examined(folder: Path, file: Path) -> Held:
 
 def _counted(connection: sqlite3.Connection) -> Counter[Status]:
     found = connection.execute("SELECT status, count(*) FROM records GROUP BY status").fetchall()
-    return Counter({Status(status): int(count) for status, count in found})
+    return Counter({status_of(status): int(count) for status, count in found})
 
 
 def _sync_file(file: Path) -> None:

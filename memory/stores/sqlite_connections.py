@@ -27,6 +27,11 @@ def path_of(directory: Path, scope_key: str) -> Path:
     return directory / digest[:2] / f"{digest}{SUFFIX}"
 
 
+def is_there(path: Path) -> bool:
+    """Whether anything has that name. A link to what is not there has: nobody can tell what that holds."""
+    return os.path.lexists(path)
+
+
 def connect(path: Path, *, timeout_s: float) -> sqlite3.Connection:
     """A connection to a file that exists; without a right to write one that only reads. Raises ``sqlite3.Error``."""
     try:

@@ -1,5 +1,6 @@
 """Erasing from SQLite files: a record, a scope, or what one thread taught to any scope."""
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -7,8 +8,10 @@ from memory.store import EraseReceipt
 from memory.stores.rows import sequence_in
 from memory.stores.sqlite_connections import COMPANIONS, SUFFIX, companion, connect, is_damaged, sync_directory
 from memory.stores.sqlite_files import ScopeFile
-from memory.stores.sqlite_schema import scope_key_of, version
+from memory.stores.sqlite_schema import scope_key_at, version
 from memory.stores.sqlite_scrubbing import delete_all, delete_by_sequence, delete_by_thread, scrub_if_owed
+
+_SHARD = re.compile(r"[0-9a-f]{2}")
 
 
 def erase_record(file: ScopeFile, record_id: str) -> EraseReceipt:
@@ -70,17 +73,19 @@ def scope_taught_by(path: Path, thread_key: str, timeout_s: float) -> str | None
         if not version(connection):
             return None
         found = connection.execute("SELECT 1 FROM records WHERE source_thread_key = ? LIMIT 1", (thread_key,))
-        return scope_key_of(connection) if found.fetchone() else None
+        return scope_key_at(connection, path) if found.fetchone() else None
     finally:
         connection.close()
 
 
 def shards(directory: Path) -> list[Path]:
-    return sorted(each for each in directory.iterdir() if each.is_dir()) if directory.is_dir() else []
+    """Raises ``OSError`` for a folder that may not be read, as ``files_in`` does: it is no empty one."""
+    names = sorted(directory.iterdir()) if directory.is_dir() else []
+    return [each for each in names if _SHARD.fullmatch(each.name) and each.is_dir()]
 
 
 def files_in(shard: Path) -> list[Path]:
-    return sorted(shard.glob(f"*{SUFFIX}"))
+    return sorted(each for each in shard.iterdir() if each.suffix == SUFFIX)
 
 
 def _receipt(erased: int) -> EraseReceipt:

@@ -9,7 +9,7 @@ from sys import intern
 from typing import Any, get_args
 
 from memory.pool import longest
-from memory.record import Kind, MemoryRecord
+from memory.record import Kind, MemoryRecord, Status
 from memory.scope import record_id
 from memory.stores.rows import norm_of
 from memory.text import tokenize
@@ -61,6 +61,14 @@ def record_of(scope_key: str, row: Row) -> MemoryRecord:
             is_standing=bool(is_standing),
         )
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as exc:
+        raise sqlite3.DatabaseError("a row does not read as a record") from exc
+
+
+def status_of(value: object) -> Status:
+    """Raises ``sqlite3.DatabaseError`` for one that nobody here gave."""
+    try:
+        return Status(value)
+    except ValueError as exc:
         raise sqlite3.DatabaseError("a row does not read as a record") from exc
 
 

@@ -4,7 +4,9 @@ import json
 import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
+from memory.stores.sqlite_connections import path_of
 from memory.stores.sqlite_rows import INSERT_ENTRY, entry_of, packed_terms, record_of
 from memory.text import TERMS_VERSION, record_terms
 
@@ -100,7 +102,22 @@ def version(connection: sqlite3.Connection) -> int:
 
 
 def scope_key_of(connection: sqlite3.Connection) -> str:
-    return str(json.loads(meta(connection, "scope_key") or '""'))
+    """Raises ``sqlite3.DatabaseError`` for a file that does not tell."""
+    try:
+        return str(json.loads(meta(connection, "scope_key") or '""'))
+    except ValueError as exc:
+        raise sqlite3.DatabaseError("the file does not tell whose it is") from exc
+
+
+def scope_key_at(connection: sqlite3.Connection, path: Path) -> str:
+    """The same for a file that is found by its name.
+
+    In another scope's place it would pass for that one, and its own would be there twice.
+    """
+    key = scope_key_of(connection)
+    if path_of(path.parent.parent, key) != path:
+        raise sqlite3.DatabaseError("the file belongs to another scope")
+    return key
 
 
 def meta(connection: sqlite3.Connection, key: str) -> str | None:

@@ -381,6 +381,20 @@ async def test_everything_can_be_taken_out_and_counted() -> None:
         assert remote.last.body == {"scopeKey": ORG}
 
 
+async def test_scopes_that_the_service_cannot_look_into_are_told_of_or_missed() -> None:
+    """Nobody takes for everything what is less."""
+    reasons: list[str] = []
+    async with scripted(answer({"scopes": [ORG], "unreadable": 2})) as remote:
+        assert await remote.store.scope_keys(9, leave_aside=reasons.append) == [ORG]
+        with pytest.raises(StoreUnavailableError, match="its log names"):
+            await remote.store.scope_keys(9)
+        remote.service.play(answer({"scopes": 1, "records": {"active": 1}, "unreadable": 1}))
+        assert await remote.store.stats(leave_aside=reasons.append) == Stats(1, {Status.ACTIVE: 1})
+        with pytest.raises(StoreUnavailableError, match="its log names"):
+            await remote.store.stats()
+    assert len(reasons) == 2
+
+
 @pytest.mark.parametrize(
     "step",
     [

@@ -7,7 +7,7 @@ import pytest
 import structlog
 
 from memory.record import WriteCounts
-from memory.store import Query, Retrieved, StoreUnavailableError
+from memory.store import Query, Retrieved, StoreDamagedError, StoreUnavailableError
 from memory.stores.remote_calls import CONNECTIONS, Call, Patience, Service
 from memory.stores.remote_faults import ServiceSilentError
 from memory.stores.remote_guard import Guard
@@ -106,6 +106,14 @@ async def test_a_refusal_is_an_answer(status: int) -> None:
         for _ in range(6):
             with pytest.raises((StoreUnavailableError, ValueError)):
                 await remote.store.forget(ORG, "mem:org:acme:1")
+        assert len(remote.service.asked) == 6
+
+
+async def test_a_damaged_scope_is_an_answer_and_no_further_try_is_made() -> None:
+    async with scripted(answer({"error": "no", "damaged": True}, 503)) as remote:
+        for _ in range(6):
+            with pytest.raises(StoreDamagedError):
+                await remote.store.records(ORG, 9)
         assert len(remote.service.asked) == 6
 
 
