@@ -127,11 +127,16 @@ def _mended(content: bytes) -> bytes:
     Raises ``RefusedError`` for what is no JSON.
     """
     try:
-        value: Any = json.loads(content)
+        value: Any = json.loads(content, parse_constant=_no_number)
         text = json.dumps(value, ensure_ascii=False)
     except (ValueError, RecursionError):
         raise RefusedError(400, _NO_JSON) from None
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _no_number(_name: str) -> None:
+    """What Python takes for a number, and JSON has not."""
+    raise ValueError
 
 
 def _require_json(content: bytes) -> None:
