@@ -1,6 +1,5 @@
 """How a conversation begins anew: what runs and waits there ends, and what was set for it alone is taken back."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.dispatch.conversation_lanes import Lane, Lanes
@@ -9,10 +8,10 @@ from app.dispatch.conversation_telling import TITLE_TAKEN, begun, there
 from commands.conversations import Restarted
 from commands.errors import ConflictError
 from commands.ports import Preferences
-from commands.preferences import Clearing, Layer, Name, Setting, subjects_of
+from commands.preferences import Clearing, Layer, Name, Slot, subjects_of
 from commands.spec import Caller
 
-OWN = (Name.MODEL, Name.EFFORT, Name.REPO)
+OWN = (Name.EFFORT, Name.MODEL, Name.REPO)
 """What a conversation has chosen for its course; who answers in a thread is the thread's."""
 
 
@@ -30,8 +29,7 @@ class Beginning:
             raise ConflictError(TITLE_TAKEN)
         entry = await lanes.opened(lane)
         await lanes.write_down(entry)
-        own = await self._own(lane, caller)
-        clearing = Clearing(tuple(each.slot for each in own), caller.id)
+        clearing = Clearing(await self._own(lane, caller), caller.id)
         # Nothing can come between these: whoever is answered next finds the new session.
         ended = lines.turn_of(lane.key)
         dropped, stopped = lines.clear(lane.key), lines.stop_line(lane.key)
@@ -44,14 +42,14 @@ class Beginning:
         if ended is not None:
             await self.stopping.left(ended)
         lanes.transcripts.forget(entry.session_id)
-        return Restarted(begun(there(renewed), title), int(stopped), dropped, tuple(each.slot.name for each in own))
+        done = there(renewed)
+        return Restarted(begun(done.entry, title), int(stopped), dropped, done.cleared)
 
-    async def _own(self, lane: Lane, caller: Caller) -> Sequence[Setting]:
-        """What is set for this conversation. Where people are kept apart, a thread's settings are others' as well."""
+    async def _own(self, lane: Lane, caller: Caller) -> tuple[Slot, ...]:
+        """Where this conversation is set. Where people are kept apart, a thread's settings are others' as well."""
         thread_key = subjects_of(caller).get(Layer.THREAD)
         if thread_key is None:
             return ()
         if any(each.session_key != lane.key for each in await self.lanes.store.in_thread(lane.thread_key)):
             return ()
-        kept = await self.preferences.get({Layer.THREAD: thread_key})
-        return [each for each in kept if each.slot.name in OWN and each.value is not None]
+        return tuple(Slot(Layer.THREAD, thread_key, name) for name in OWN)

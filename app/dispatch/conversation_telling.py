@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from app.agents.pricing import AT_LEAST, ESTIMATED, INCLUDED, UNKNOWN, Total
 from app.errors import ConfigurationError, SwitchboardError
@@ -12,6 +13,8 @@ from app.sessions.transcript import PastSession, Rewound
 from app.sessions.usage import Share, Task
 from commands.conversations import Compressed, Compressible, Instead, SessionSummary, Spent, TokenCounts, Undone
 from commands.errors import CommandError, ConflictError, UnavailableError
+
+T = TypeVar("T")
 
 TITLE_TAKEN = "another session of this conversation has this title; choose another one"
 _MOVED_ON = "this conversation moved on meanwhile; look at `!resume` and say it again"
@@ -42,11 +45,11 @@ def answering() -> Generator[None]:
         raise answer(text) from fault
 
 
-def there(entry: SessionEntry | None) -> SessionEntry:
+def there(found: T | None) -> T:
     """Raises ``ConflictError`` where somebody else was faster."""
-    if entry is None:
+    if found is None:
         raise ConflictError(_MOVED_ON)
-    return entry
+    return found
 
 
 def summary_of(past: PastSession, *, is_current: bool = False) -> SessionSummary:

@@ -1,6 +1,7 @@
 """The session store port: which conversations there are, where each stands, and what was said in it."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -8,7 +9,16 @@ from app.channel import ThreadKey
 from app.sessions.entry import ResumeReason, SessionEntry, SessionId, SessionKey
 from app.sessions.source import SessionSource
 from app.sessions.transcript import Found, PastSession, Rewound, TranscriptMessage
-from commands.preferences import NOTHING, Clearing
+from commands.preferences import NOTHING, Clearing, Name
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """An entry that stands at a new session."""
+
+    entry: SessionEntry
+    cleared: tuple[Name, ...] = ()
+    """The settings that were taken back with that, of those that were to be: the ones that were set."""
 
 
 class SessionStore(Protocol):
@@ -43,11 +53,12 @@ class SessionStore(Protocol):
         watermark: str | None = None,
         title: str | None = None,
         clearing: Clearing = NOTHING,
-    ) -> SessionEntry | None:
+    ) -> Renewed | None:
         """A new session id under the same key, ``is_fresh_reset``; the old session has ended and is kept.
 
         What stands in the thread up to ``watermark`` is not read again. Settings are taken back in the same step, of
-        which whoever keeps them at hand has to be told. Raises ``TitleTakenError``.
+        which whoever keeps them at hand has to be told. ``None`` for a key without an entry. Raises
+        ``TitleTakenError``.
         """
         ...
 

@@ -34,12 +34,15 @@ def put(connection: Connection, slot: Slot, expected_version: int, content: dict
     return connection.scalar(update(overrides).where(is_it).values(content).returning(overrides.c.version)) is not None
 
 
-def clear(connection: Connection, clearing: Clearing, now: datetime) -> None:
-    """What has no value stays at its version."""
+def clear(connection: Connection, clearing: Clearing, now: datetime) -> tuple[Name, ...]:
+    """What has no value stays at its version; which had one."""
     columns = overrides.c
     cleared = {"value": None, "version": columns.version + 1, "updated_by": clearing.by, "updated_at": now}
-    for slot in clearing.slots:
-        connection.execute(update(overrides).where(*_is(slot), columns.value.is_not(None)).values(cleared))
+    those = [
+        update(overrides).where(*_is(slot), columns.value.is_not(None)).values(cleared).returning(columns.name)
+        for slot in clearing.slots
+    ]
+    return tuple(Name(name) for each in those for name in connection.execute(each).scalars())
 
 
 @cache

@@ -11,6 +11,7 @@ from app.sessions import lifecycle
 from app.sessions.entry import EndReason, ResumeReason, SessionEntry, SessionId, SessionKey
 from app.sessions.lifecycle import Opening
 from app.sessions.source import SessionSource
+from app.sessions.store import Renewed
 from app.state import entry_rows, override_rows, session_rows, transcript_rows
 from commands.preferences import NOTHING, Clearing
 
@@ -81,7 +82,7 @@ def reset(
     watermark: str | None = None,
     title: str | None = None,
     clearing: Clearing = NOTHING,
-) -> SessionEntry | None:
+) -> Renewed | None:
     """Raises ``TitleTakenError``."""
     entry = entry_rows.get(connection, key)
     if entry is None:
@@ -92,8 +93,7 @@ def reset(
 
     changed = _replaced(connection, entry, EndReason.RESET, moment, renew, title)
     entry_rows.save(connection, changed)
-    override_rows.clear(connection, clearing, moment.now)
-    return changed
+    return Renewed(changed, override_rows.clear(connection, clearing, moment.now))
 
 
 def switch(

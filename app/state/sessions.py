@@ -11,6 +11,7 @@ from app.sessions import lifecycle
 from app.sessions.entry import ResumeReason, SessionEntry, SessionId, SessionKey
 from app.sessions.key import KeyRules
 from app.sessions.source import SessionSource
+from app.sessions.store import Renewed
 from app.sessions.transcript import Found, PastSession, Rewound, TranscriptMessage
 from app.state import entry_rows, searching, session_rows, session_steps, transcript_rows
 from app.state.engine import Database
@@ -62,7 +63,7 @@ class StateSessions:
         watermark: str | None = None,
         title: str | None = None,
         clearing: Clearing = NOTHING,
-    ) -> SessionEntry | None:
+    ) -> Renewed | None:
         moment = self._moment()
         return await self._database.write(
             lambda connection: session_steps.reset(

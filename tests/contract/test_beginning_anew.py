@@ -68,6 +68,15 @@ async def test_a_new_session_begins_without_what_was_chosen_for_the_one_before(t
     assert (await talk.of_thread())[Name.MODEL].version == 2, "what is not set is not taken back once more"
 
 
+async def test_what_another_process_has_set_a_moment_ago_is_taken_back_too(talk: Talk, database: Database) -> None:
+    await talk.house.said(heard("one", position="1.1"))
+    assert await talk.of_thread() == {}
+    await StatePreferences(database, talk.house.clock.now).set(MODEL, "high", expected_version=0, by=ANN)
+    assert await talk.of_thread() == {}, "it shows here a little later"
+    assert (await talk.conversations.reset(calling("1.2"), None)).cleared == (Name.MODEL,)
+    assert await talk.of_thread() == {Name.MODEL: Setting(MODEL, None, 2)}
+
+
 async def test_who_answers_and_what_is_set_elsewhere_stays(talk: Talk) -> None:
     await talk.house.said(heard("one", position="1.1"))
     await talk.choose(EFFORT, *OTHERS)

@@ -315,8 +315,9 @@ async def test_the_end_of_one_message_leaves_the_turn_of_another_one_marked(hous
 async def test_a_turn_of_a_session_that_was_left_meanwhile_is_kept_where_it_began(house: House) -> None:
     accepted = await house.accept()
     entry = await house.begun(accepted)
-    fresh = await house.sessions.reset(entry.session_key)
-    assert fresh is not None
+    renewed = await house.sessions.reset(entry.session_key)
+    assert renewed is not None
+    fresh = renewed.entry
     await house.journal.end(accepted, "ran", record_of(entry))
     assert await house.sessions.load(fresh.session_id) == []
     assert len(await house.sessions.load(entry.session_id)) == 2

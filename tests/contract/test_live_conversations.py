@@ -15,6 +15,7 @@ from sqlalchemy import update
 from app.dispatch.conversations import LiveConversations
 from app.errors import ModelUnreachableError
 from app.sessions.entry import Cost, SessionEntry, SessionId, SessionKey, Tokens
+from app.sessions.store import Renewed
 from app.sessions.transcript import Rewound
 from app.sessions.usage import Run
 from app.state.engine import Database
@@ -48,7 +49,7 @@ ON_SLASH = Caller(ANN, Surface.SLASH, Origin("slack:C1", visibility="public"))
 class Hurried(StateSessions):
     """A store in which somebody begins anew right before every switch."""
 
-    renewed: SessionEntry | None = None
+    renewed: Renewed | None = None
 
     async def switch(
         self, key: SessionKey, target: SessionId, *, expected: SessionId | None = None, watermark: str | None = None
@@ -199,7 +200,7 @@ async def test_going_back_is_refused_when_the_conversation_moved_on(house: LiveH
     with pytest.raises(ConflictError, match="moved on"):
         await talk.resume(calling("1.4"), first.session_id)
     assert hurried.renewed is not None
-    assert (await house.current(heard(position="1.5"))).session_id == hurried.renewed.session_id
+    assert (await house.current(heard(position="1.5"))).session_id == hurried.renewed.entry.session_id
 
 
 async def test_a_suspended_session_can_be_gone_on_with(house: LiveHouse) -> None:

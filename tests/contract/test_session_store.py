@@ -145,8 +145,9 @@ async def test_a_reset_ends_the_session_and_keeps_what_was_said(
     await store.append(made.session_id, [said("hello")])
     await store.update(KEY, last_prompt_tokens=900)
     clock.elapsed_s = 60
-    renewed = await store.reset(KEY, watermark="1.7", title="Second try")
-    assert renewed is not None
+    done = await store.reset(KEY, watermark="1.7", title="Second try")
+    assert done is not None
+    renewed = done.entry
     assert renewed == await current(store)
     assert (renewed.is_fresh_reset, renewed.was_auto_reset, renewed.reset_had_activity) == (True, False, True)
     assert (renewed.watermark, renewed.last_prompt_tokens, renewed.tokens) == ("1.7", 0, Tokens())
@@ -171,8 +172,9 @@ async def test_a_title_belongs_to_one_session_of_a_conversation(store: StateSess
     await store.set_title(first.session_id, "Plan")
     await store.set_title(first.session_id, "Plan")
     await store.set_title(other.session_id, "Plan")
-    second = await store.reset(KEY)
-    assert second is not None
+    renewed = await store.reset(KEY)
+    assert renewed is not None
+    second = renewed.entry
     with pytest.raises(TitleTakenError):
         await store.set_title(second.session_id, "Plan")
     await store.set_title(SessionId("20200101_000000_ffffffff"), "Plan")
@@ -183,8 +185,9 @@ async def test_a_switch_goes_back_and_forth(store: StateSessions, database: Data
     first = await store.get_or_create(*thread())
     await store.append(first.session_id, [said("first")])
     clock.elapsed_s = 60
-    second = await store.reset(KEY)
-    assert second is not None
+    renewed = await store.reset(KEY)
+    assert renewed is not None
+    second = renewed.entry
     back = await store.switch(KEY, first.session_id, expected=second.session_id, watermark="3.0")
     assert back is not None
     assert back == await current(store)
@@ -209,8 +212,9 @@ async def test_a_switch_goes_only_to_sessions_of_the_conversation(store: StateSe
 
 async def test_a_switch_is_refused_when_somebody_was_faster(store: StateSessions) -> None:
     first = await store.get_or_create(*thread())
-    second = await store.reset(KEY)
-    assert second is not None
+    renewed = await store.reset(KEY)
+    assert renewed is not None
+    second = renewed.entry
     assert await store.switch(KEY, first.session_id, expected=first.session_id) is None
     assert (await current(store)).session_id == second.session_id
 
@@ -282,8 +286,9 @@ async def test_pruning_drops_entries_and_never_what_was_said(store: StateSession
 async def test_a_conversation_whose_entry_was_pruned_goes_on(store: StateSessions, clock: ManualClock) -> None:
     """Section 6: inactivity rotates nothing, with or without pruning."""
     first = await store.get_or_create(*thread())
-    second = await store.reset(KEY)
-    assert second is not None
+    renewed = await store.reset(KEY)
+    assert renewed is not None
+    second = renewed.entry
     await store.append(second.session_id, [said("hello", "1.5"), said("no position")])
     clock.elapsed_s = 8 * DAY_S
     assert await store.prune(7) == 1
@@ -338,8 +343,9 @@ async def test_a_thread_has_one_entry_for_each_person_when_it_is_split(database:
 async def test_an_entry_is_found_by_the_session_it_stands_at(store: StateSessions) -> None:
     made = await store.get_or_create(*thread())
     assert await store.lookup(made.session_id) == made
-    renewed = await store.reset(KEY)
-    assert renewed is not None
+    done = await store.reset(KEY)
+    assert done is not None
+    renewed = done.entry
     assert await store.lookup(made.session_id) is None
     assert await store.lookup(renewed.session_id) == renewed
     assert await store.lookup(SessionId("\x00\ud83d")) is None

@@ -193,8 +193,9 @@ async def test_sessions_are_listed_with_how_they_began(
     """Latest activity first, the current one included."""
     await store.append(session, [observed("aside"), said("x" * 500, at=EPOCH + timedelta(hours=5)), answer("first")])
     clock.elapsed_s = 60
-    second = await store.reset(KEY, title="Plan")
-    assert second is not None
+    renewed = await store.reset(KEY, title="Plan")
+    assert renewed is not None
+    second = renewed.entry
     other = await store.get_or_create(*thread("2.0"))
     first_past, second_past = await store.sessions_of([KEY])
     assert (first_past.session_id, first_past.opening) == (session, "x" * 200)
