@@ -12,7 +12,8 @@ from memory.record import ID_CHARS, KEYWORD_CHARS, KEYWORDS, TEXT_CHARS, MemoryC
 from memory.scope import record_id
 from memory.text import record_terms, storable, tokenize
 
-_SEQUENCE = re.compile(r"0|[1-9][0-9]{0,17}")
+_RESTORED = re.compile(r"0|[1-9][0-9]{0,16}")
+"""One digit less than the number of any record has at most: what is written next has a larger one."""
 FIRST_SEQUENCE = 0
 """The number of a scope's first record (specification, section 18)."""
 DEFAULT_SCOPE_CAP = 500
@@ -143,7 +144,7 @@ def put_back(scope_key: str, record: MemoryRecord) -> MemoryRecord:
     """
     before_number = record_id(scope_key, 0)[:-1]
     is_own = record.scope_key == scope_key and record.id.startswith(before_number)
-    if not is_own or not _SEQUENCE.fullmatch(record.id[len(before_number) :]):
+    if not is_own or not _RESTORED.fullmatch(record.id[len(before_number) :]):
         raise ValueError("a record can only be put back into its own scope")
     checked(
         MemoryCandidate(

@@ -35,7 +35,8 @@ EARLIEST_MS, LATEST_MS = -62_135_596_800_000, 253_402_300_799_999
 VISIBLE_FORMAT = "visible-text"
 _VISIBLE = r"^[^\s\p{C}]+$"
 """No white space, and nothing of the Unicode categories whose names begin with C."""
-_RECORD_ID = re.compile(r"mem:[^\s]+:(0|[1-9][0-9]{0,17})")
+_RECORD_ID = re.compile(r"mem:[^\s]+:(0|[1-9][0-9]{0,16})")
+"""Of one that is put back, as ``engine.put_back`` takes it."""
 
 
 def _record_id(text: str) -> str:

@@ -236,6 +236,8 @@ async def test_of_one_record_given_twice_the_last_counts_once(store: VectorStore
         ),
         replace(record(1), id="mem:org:acme:1:2"),
         replace(record(1), id=f"mem:org:acme:{HUGE}"),
+        # What is written next would have a number that no id may have, and could never be forgotten.
+        replace(record(1), id=f"mem:org:acme:{10**18 - 1}"),
         replace(record(1), text="x" * 4_001),
         replace(record(1), text=" "),
         replace(record(1), keywords=("k" * 65,)),
