@@ -13,10 +13,11 @@ import structlog
 from sqlalchemy import Connection, Engine, func, insert, select, text, update
 
 from app.state import full_text
-from app.state.engine import STATE_INDEX_REBUILT, WRITES
+from app.state.engine import STATE_INDEX_REBUILT
 from app.state.errors import StateDamagedError, StateIndexDamagedError, mapped
 from app.state.migrating import known, newest, version_of
 from app.state.tables import metadata, sessions, transcript
+from app.state.writing import WRITES
 
 _log = structlog.stdlib.get_logger(__name__)
 

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine
 from app.clock import Clock, SystemClock
 from app.state import full_text
 from app.state.errors import StateBusyError, StateError, StateIndexDamagedError, StateUnreachableError, mapped
+from app.state.writing import Writing
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -29,8 +30,6 @@ BATCH = 256
 READERS = 2
 REBUILD_EVERY_S = 300.0
 """An index that is damaged again sooner than this has a cause that making it anew does not remove."""
-WRITES = "switchboard_writes"
-"""The execution option of a connection that is going to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Database:
     def __init__(self, engine: Engine, clock: Clock | None = None) -> None:
         self.engine = engine
         self._clock = clock or SystemClock()
-        self._writing = engine.execution_options(**{WRITES: True})
+        self._writing = Writing(engine)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="state_writer")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="state_reader")
         self._changed = Condition()
@@ -88,6 +87,7 @@ class Database:
         with self._changed:
             self._changed.wait_for(lambda: self._in_flight == 0 and not self._waiting)
         self._writer.shutdown()
+        self._writing.close()
         self._readers.shutdown()
         self.engine.dispose()
 
@@ -122,7 +122,7 @@ class Database:
         return self._committed(batch)
 
     def _committed(self, batch: list[_Job]) -> list[Any]:
-        with mapped(), self._writing.begin() as connection:
+        with mapped(), self._writing.transaction() as connection:
             return [job.work(connection) for job in batch]
 
     def _done(self, batch: list[_Job], carried_out: Future[list[Any]]) -> None:
@@ -151,7 +151,7 @@ class Database:
         return not is_early
 
     def _rebuild(self) -> None:
-        full_text.mend(self._writing)
+        full_text.mend(self._writing.engine)
         _log.warning(STATE_INDEX_REBUILT)
 
 

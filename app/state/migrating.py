@@ -12,8 +12,8 @@ from threading import Lock
 from sqlalchemy import Connection, Engine, column, inspect, select, table, text
 
 from app.errors import ConfigurationError
-from app.state.engine import WRITES
 from app.state.errors import StateDamagedError
+from app.state.writing import WRITES
 
 _FOLDER = Path(__file__).with_name("migrations")
 _VERSIONS = table("alembic_version", column("version_num"))

@@ -12,9 +12,10 @@ from sqlalchemy.exc import ArgumentError
 from app.clock import Clock
 from app.errors import ConfigurationError, StateError
 from app.state.checking import damage, ensure_sound, refuse_damaged_pages
-from app.state.engine import WRITES, Database
+from app.state.engine import Database
 from app.state.errors import StateDamagedError, mapped
 from app.state.migrating import upgrade
+from app.state.writing import WRITES
 
 FILE_NAME = "state.db"
 BUSY_MS = 5_000

@@ -13,12 +13,12 @@ from app.errors import ConfigurationError
 from app.state import full_text
 from app.state.backups import SIDECARS, back_up, beside, copy, database_file, flush, remove, require_room
 from app.state.checking import EMPTY, Condition, Report, examine
-from app.state.engine import WRITES
 from app.state.errors import StateDamagedError, StateError, mapped
 from app.state.lock import hold
 from app.state.migrating import newest, upgrade, version_of, versions
 from app.state.opening import engine_of, file_of
 from app.state.recovering import Recovered, recover
+from app.state.writing import WRITES
 
 T = TypeVar("T")
 

@@ -16,12 +16,13 @@ from sqlalchemy import Connection, event, insert, text
 from app.errors import ConfigurationError
 from app.state import full_text
 from app.state.checking import Condition, Report, examine, probe, refuse_damaged_pages
-from app.state.engine import REBUILD_EVERY_S, STATE_INDEX_REBUILT, WRITES
+from app.state.engine import REBUILD_EVERY_S, STATE_INDEX_REBUILT
 from app.state.errors import StateBusyError, StateDamagedError, StateIndexDamagedError
 from app.state.migrating import upgrade
 from app.state.opening import engine_of, open_database
 from app.state.repairing import check
 from app.state.tables import transcript
+from app.state.writing import WRITES
 from tests.fakes import ManualClock
 from tests.state_damage import (
     LINES,
