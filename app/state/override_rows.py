@@ -11,6 +11,8 @@ from app.state.prepared import Prepared
 from app.state.tables import overrides
 from commands.preferences import Clearing, Layer, Name, Setting, Slot, Subjects
 
+_SUBJECTS = Prepared(select(overrides.c.layer, overrides.c.subject).distinct())
+
 
 def settings(connection: Connection, subjects: Subjects) -> list[Setting]:
     """Names that this version does not know are passed over: a newer one may have written them."""
@@ -22,6 +24,13 @@ def settings(connection: Connection, subjects: Subjects) -> list[Setting]:
         Setting(Slot(Layer(layer), subject, Name(name)), value, version)
         for layer, subject, name, value, version in rows
     ]
+
+
+def subjects(connection: Connection) -> frozenset[tuple[Layer, str]]:
+    """Who has settings; layers that this version does not know are passed over."""
+    known = {layer.value: layer for layer in Layer}
+    rows = _SUBJECTS.rows(connection, {})
+    return frozenset((known[layer], subject) for layer, subject in rows if layer in known)
 
 
 def put(connection: Connection, slot: Slot, expected_version: int, content: dict[str, Any]) -> bool:

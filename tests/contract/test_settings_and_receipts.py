@@ -80,6 +80,28 @@ async def test_what_is_set_during_a_slow_look_is_found_by_the_next_one(tmp_path:
         assert await preferences.get({Layer.USER: MINE.subject}) == [made]
 
 
+async def test_who_never_set_anything_is_not_asked_for(tmp_path: Path) -> None:
+    async with open_database(f"sqlite:///{tmp_path / 'state.db'}") as database:
+        looks: list[object] = []
+        read = database.read
+
+        async def counted(step: Callable[[Connection], list[Setting]]) -> list[Setting]:
+            looks.append(step)
+            return await read(step)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(database, "read", counted)
+            preferences = StatePreferences(database, noon)
+            for number in range(3):
+                assert await preferences.get({Layer.USER: MINE.subject, Layer.THREAD: f"slack:C1:{number}.0"}) == []
+            assert len(looks) == 1
+            made = await put(preferences, MINE, "high")
+            for number in range(3):
+                here = {Layer.USER: MINE.subject, Layer.THREAD: f"slack:C1:{number}.0"}
+                assert await preferences.get(here) == [made]
+            assert len(looks) == 3
+
+
 async def test_what_is_set_is_found_by_its_subject_and_by_no_other(adapters: Adapters) -> None:
     slots = [Slot(layer, subject, Name.MODEL) for layer, subject in HERE.items()]
     for number, slot in enumerate(slots):
