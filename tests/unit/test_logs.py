@@ -8,8 +8,10 @@ from io import StringIO
 
 import pytest
 import structlog
+from hypothesis import given
+from hypothesis import strategies as st
 
-from app.logs import configure, mask
+from app.logs import OWN_NAME, configure, mask
 
 SOMETHING_HAPPENED = "something_happened"
 
@@ -184,3 +186,15 @@ def test_an_exception_keeps_its_class_and_place() -> None:
 )
 def test_masking_hides_credentials_and_leaves_words_alone(text: str, masked: str) -> None:
     assert mask(text) == masked
+
+
+@given(st.from_regex(OWN_NAME, fullmatch=True))
+def test_names_that_are_not_looked_through_have_nothing_to_mask(name: str) -> None:
+    assert mask(name) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["3fa9bc12", "slack:U0ALICE01", "slack:C0GENERAL1", "slack:D024BE91L:1700000000.000100"]
+)
+def test_references_people_and_threads_are_such_names(name: str) -> None:
+    assert OWN_NAME.fullmatch(name)
