@@ -1,7 +1,7 @@
 """The connection that the state database's writes go through, one transaction after the other."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from sqlalchemy import Connection, Engine
 
@@ -30,12 +30,11 @@ class Writing:
             return
         if self._held is None:
             self._held = self.engine.connect()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.close)
             with self._held.begin():
                 yield self._held
-        except BaseException:
-            self.close()
-            raise
+            on_failure.pop_all()
 
     def close(self) -> None:
         held, self._held = self._held, None
