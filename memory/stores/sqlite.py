@@ -45,10 +45,9 @@ def _nothing(_file: ScopeFile) -> None:
     """What most of what is done in a lane has found before a thread begins."""
 
 
-def _kind_of(fault: sqlite3.Error | OSError) -> type[StoreUnavailableError]:
-    if is_full(fault):
-        return StoreFullError
-    return StoreDamagedError if is_damaged(fault) else StoreUnavailableError
+def _fault_of(fault: sqlite3.Error | OSError, path: Path) -> StoreUnavailableError:
+    kind = StoreDamagedError if is_damaged(fault) else StoreUnavailableError
+    return (StoreFullError if is_full(fault) else kind)(f"the memory file {path} cannot be used: {fault}")
 
 
 class SqliteStore:
@@ -129,15 +128,18 @@ class SqliteStore:
         forget_words()
         source = storable(thread_key)
         receipt = EraseReceipt()
-        failures: list[str] = []
+        failures: dict[str, type[StoreUnavailableError]] = {}
         for path in await self._files():
             try:
                 receipt += await self._erase_from(path, source)
-            except (sqlite3.Error, OSError, StoreUnavailableError) as exc:
-                failures.append(f"{path}: {exc}")
+            except (sqlite3.Error, OSError) as exc:
+                failures[str(_fault_of(exc, path))] = StoreUnavailableError
+            except StoreUnavailableError as exc:
+                failures[str(exc)] = type(exc)
         if failures:
             told = f"{receipt.records} records of {receipt.scopes} scopes were erased"
-            raise StoreUnavailableError(f"{told}, but {len(failures)} files could not be looked at: {failures[0]}")
+            kind = StoreFullError if StoreFullError in failures.values() else StoreUnavailableError
+            raise kind(f"{told}, but {len(failures)} files could not be looked at: {next(iter(failures))}")
         return receipt
 
     async def unembedded(self, scope_key: str, model: str, limit: int) -> Sequence[MemoryRecord]:
@@ -211,7 +213,7 @@ class SqliteStore:
         try:
             return await in_lane(self._executor, file, lane, partial(work, file), at_once=partial(at_once, file))
         except (sqlite3.Error, OSError) as exc:
-            raise _kind_of(exc)(f"the memory file {file.path} cannot be used: {exc}") from exc
+            raise _fault_of(exc, file.path) from exc
 
     async def _erase_from(self, path: Path, thread_key: str) -> EraseReceipt:
         """Erase what the thread taught to the scope of that file."""
@@ -242,10 +244,10 @@ class SqliteStore:
         except (sqlite3.Error, OSError) as exc:
             if not await asyncio.to_thread(is_there, path):
                 return None
-            reason = f"the memory file {path} cannot be used: {exc}"
+            fault = _fault_of(exc, path)
             if leave_aside is None:
-                raise StoreUnavailableError(reason) from exc
-            leave_aside(reason)
+                raise fault from exc
+            leave_aside(str(fault))
             return None
 
     async def _in_place(self, work: Callable[[], Found]) -> Found:

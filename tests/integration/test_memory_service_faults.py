@@ -19,6 +19,7 @@ import pytest
 
 from tests.memory_services import (
     BEARER,
+    THREAD,
     WAIT_S,
     Json,
     RawAnswer,
@@ -218,6 +219,10 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None
         ballast.unlink()
         assert service.post("/write", _large(batch), Idempotency_Key=f"{batch}").json()["inserted"] == 5
         assert len(service.listed("org:full")) == batch * 5 + 5
+        with suppress(OSError), ballast.open("wb", buffering=0) as opened:
+            while True:
+                opened.write(bytes(1_000))
+        assert service.post("/erase", {"threadKey": THREAD}).status_code == 507
         assert service.stop() == 0
 
 

@@ -84,7 +84,7 @@ async def test_what_cannot_be_looked_into_is_named_and_the_rest_is_there(
         await store.stats()
     with pytest.raises(StoreUnavailableError):
         await store.records(ORG, 9)
-    with pytest.raises(StoreUnavailableError, match=f"1 files could not be looked at: {path}"):
+    with pytest.raises(StoreUnavailableError, match=f"1 files could not be looked at: the memory file {path}"):
         await store.erase_thread(THREAD)
     assert await store.records(USER, 9) == []
 
