@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from app.dispatch.conversation_lanes import Lane, Lanes
-from app.dispatch.conversation_stopping import Stopping
-from app.dispatch.conversation_telling import TITLE_TAKEN, begun, there
+from app.dispatch.conversation_stopping import Stopping, is_read_by
+from app.dispatch.conversation_telling import TITLE_TAKEN, begun, cut_short, there
+from app.dispatch.dispatcher import STOPPED
 from commands.conversations import Restarted
 from commands.errors import ConflictError
 from commands.ports import Preferences
@@ -32,18 +33,21 @@ class Beginning:
         clearing = Clearing(await self._own(lane, caller), caller.id)
         # Nothing can come between these: whoever is answered next finds the new session.
         ended = lines.turn_of(lane.key)
-        dropped, stopped = lines.clear(lane.key), lines.stop_line(lane.key)
+        dropped, is_told = lines.clear(lane.key), ended is not None and is_read_by(caller, ended)
+        is_stopped = lines.stop_line(lane.key, is_told=is_told)
         try:
-            renewed = await lanes.store.reset(
-                lane.key, watermark=caller.origin.position, title=title, clearing=clearing
-            )
+            with cut_short(is_told=is_stopped and is_told):
+                done = there(
+                    await lanes.store.reset(lane.key, watermark=caller.origin.position, title=title, clearing=clearing)
+                )
         finally:
             self.preferences.forget()
         if ended is not None:
             await self.stopping.left(ended)
+            # What was whole by then was not stopped.
+            is_stopped = is_stopped and ended.outcome in {None, STOPPED}
         lanes.transcripts.forget(entry.session_id)
-        done = there(renewed)
-        return Restarted(begun(done.entry, title), int(stopped), dropped, done.cleared)
+        return Restarted(begun(done.entry, title), int(is_stopped), dropped, done.cleared)
 
     async def _own(self, lane: Lane, caller: Caller) -> tuple[Slot, ...]:
         """Where this conversation is set. Where people are kept apart, a thread's settings are others' as well."""

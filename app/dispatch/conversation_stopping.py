@@ -48,12 +48,16 @@ class Stopping:
 
     async def _is_told(self, ended: Sequence[Ticket[Work]], caller: Caller) -> bool:
         """Whether all of them said so where the caller reads it. What was whole by then says nothing."""
-        thread = caller.origin.thread_key
-        if caller.surface is not Surface.CHAT or not ended or any(each.arrival.thread_key != thread for each in ended):
+        if not ended or not all(is_read_by(caller, each) for each in ended):
             return False
         for ticket in ended:
             await self.left(ticket)
         return all(ticket.outcome == STOPPED for ticket in ended)
+
+
+def is_read_by(caller: Caller, turn: Ticket[Work]) -> bool:
+    """Whether the turn's answer stands where a command of the caller's is answered."""
+    return caller.surface is Surface.CHAT and turn.arrival.thread_key == caller.origin.thread_key
 
 
 def _is_own(ticket: Ticket[Work], caller: Caller) -> bool:

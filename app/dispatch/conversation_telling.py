@@ -45,6 +45,18 @@ def answering() -> Generator[None]:
         raise answer(text) from fault
 
 
+@contextmanager
+def cut_short(*, is_told: bool) -> Generator[None]:
+    """Around what may fail after an answer was stopped; ``is_told``: without a word of its own."""
+    try:
+        with answering():
+            yield
+    except CommandError as fault:
+        if not is_told:
+            raise
+        raise type(fault)(f"{fault} (what I was answering here is stopped)") from fault
+
+
 def there(found: T | None) -> T:
     """Raises ``ConflictError`` where somebody else was faster."""
     if found is None:

@@ -154,14 +154,18 @@ class Outbox:
             if not isinstance(fault, StateError):
                 raise
 
-    async def close(self, work: Work, made: Made, note: str, carried: Sequence[Accepted] = ()) -> Outcome:
+    async def close(
+        self, work: Work, made: Made, note: str, carried: Sequence[Accepted] = (), *, is_told: bool = False
+    ) -> Outcome:
         """End an answer that is visible but for its last word with that, the ``note``, below it.
 
-        Records that cannot be used keep nobody from hearing that word.
+        Records that cannot be used keep nobody from hearing that word. ``is_told``: somebody else says it, so that it
+        only tells a next process, which may find no records, that this is all of the answer.
         """
         fault = await self._promised(work, made, carried)
         try:
-            await self._own(work, lambda: carried).say(note)
+            if fault is not None or not is_told:
+                await self._own(work, lambda: carried).say(note)
         except (DeliveryError, StoppedByUserError) as unsaid:
             _log.error(DELIVERY_FAILED, reason=str(unsaid))
         self.shown(work.accepted, made.outcome)

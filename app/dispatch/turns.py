@@ -172,12 +172,13 @@ class Turns:
         return Outcome("unrecorded")
 
     async def _cut(self, progress: Progress, note: str, outcome: str) -> Outcome:
-        """A person ended the answer: what is visible stays, and ``note`` says so below what is not whole."""
+        """A person ended the answer: what is visible stays, and ``note``, or who ended it, says so below."""
         if progress.shown is not None:
             return progress.shown
         await progress.reply.abandon()
         progress.made = made = self._made(progress, note, outcome)
-        closed = await self._outbox.close(progress.work, made, note, _carried(progress))
+        is_told, carried = progress.tickets[0].is_told, _carried(progress)
+        closed = await self._outbox.close(progress.work, made, note, carried, is_told=is_told)
         self._keep(progress, made.record)
         return closed
 

@@ -171,10 +171,16 @@ class Lines(Generic[T]):
             if ticket is not None and ticket.arrival.thread_key == thread_key and may(ticket)
         )
 
-    def stop_line(self, key: SessionKey) -> bool:
-        """Cancel the turn that runs in the line; ``False`` when none does, or it is being cancelled already."""
+    def stop_line(self, key: SessionKey, *, is_told: bool = False) -> bool:
+        """Cancel the turn that runs in the line; ``False`` when none does, or it is being cancelled already.
+
+        ``is_told``: whoever stops it tells of it where its answer is read.
+        """
         ticket = self.turn_of(key)
-        return ticket is not None and ticket.cut(by_stop=True)
+        if ticket is None or not ticket.cut(by_stop=True):
+            return False
+        ticket.is_told = is_told
+        return True
 
     def clear(self, key: SessionKey) -> int:
         """Take away everything that waits in the line; how many messages. The running turn goes on."""

@@ -63,6 +63,8 @@ class Ticket(Generic[T]):
     """Set by the owner: the turn is about to end, for every message that it has taken along."""
     is_stopped: bool = False
     is_interrupted: bool = False
+    is_told: bool = False
+    """Set by whoever stops it: they tell of it themselves where its answer is read."""
 
     # From here on: between the lines and the ticket.
     stage: Stage = Stage.WAITING

@@ -6,19 +6,25 @@ Session lifecycle, section 8: what waits is cleared by a reset; what is asked fo
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from structlog.testing import capture_logs
 
 from app.dispatch.conversation_stopping import CLEANUP_TIMED_OUT
+from app.dispatch.conversations import LiveConversations
 from app.dispatch.keying import Keying
 from app.dispatch.work import Work
 from app.sessions.busy import Arrival, BusyInput
+from app.sessions.entry import SessionKey
 from app.sessions.key import KeyRules
+from app.sessions.store import Renewed
 from app.state.engine import Database
+from app.state.errors import StateBusyError
+from app.state.sessions import StateSessions
 from commands.conversations import Compressing, Stopped
-from commands.errors import BusyError
+from commands.errors import BusyError, UnavailableError
+from commands.preferences import NOTHING, Clearing
 from commands.spec import Caller, Origin, Surface
 from tests.fakes import FakeChat, until
 from tests.live_house import ANN, BO, CLEO, LiveHouse, Place, calling, heard
@@ -31,6 +37,20 @@ WAIT_S = 10.0
 @pytest.fixture
 def house(database: Database) -> LiveHouse:
     return LiveHouse(database)
+
+
+class Unwritable(StateSessions):
+    """A store on a disk that is full."""
+
+    async def reset(
+        self,
+        key: SessionKey,
+        *,
+        watermark: str | None = None,
+        title: str | None = None,
+        clearing: Clearing = NOTHING,
+    ) -> Renewed | None:
+        raise StateBusyError("disk full")
 
 
 @dataclass(slots=True)
@@ -115,6 +135,37 @@ async def test_a_turn_that_does_not_end_keeps_nobody_from_a_new_session(database
         last_word.set()
     assert [each["event"] for each in logs] == [CLEANUP_TIMED_OUT]
     assert (await house.current(heard(position="1.3"))).session_id == done.session.session_id
+
+
+async def test_an_answer_that_was_whole_by_then_was_not_stopped(house: LiveHouse) -> None:
+    house.ends_as = "ran"
+    async with scene(house) as on:
+        await on.arrives("runs", "1.1")
+        await on.begun("runs")
+        assert (await house.talk.reset(calling("1.2"), None)).stopped == 0
+
+
+async def test_only_where_its_answer_is_read_the_command_alone_tells_that_it_was_stopped(house: LiveHouse) -> None:
+    for surface, is_told in ((Surface.CHAT, True), (Surface.HTTP, False)):
+        async with scene(house) as on:
+            await on.arrives(surface.value, f"{surface.value}.1")
+            await on.begun(surface.value)
+            (turn,) = house.lines.turns()
+            assert (await house.talk.reset(replace(calling("1.9"), surface=surface), None)).stopped == 1
+            assert turn.is_told is is_told
+
+
+async def test_a_new_session_that_cannot_be_written_down_tells_what_was_stopped_for_it(
+    house: LiveHouse, database: Database
+) -> None:
+    async with scene(house) as on:
+        await on.arrives("runs", "1.1")
+        await on.begun("runs")
+        talk = LiveConversations(replace(house.kept, store=Unwritable(database, house.clock)), house.asked)
+        with pytest.raises(UnavailableError, match=r"my own records .+ is stopped\)$"):
+            await talk.reset(calling("1.2"), None)
+        with pytest.raises(UnavailableError, match=r"in a minute$"):
+            await talk.reset(replace(calling("1.3"), surface=Surface.HTTP), None)
 
 
 async def test_other_threads_go_on_when_one_begins_anew(house: LiveHouse) -> None:

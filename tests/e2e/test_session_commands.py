@@ -123,7 +123,9 @@ async def test_a_new_session_in_mid_answer_stops_it_and_drops_what_waits(playgro
         await playground.wait_for(lambda: bot.calls("chat.postEphemeral") == 1)
         bot.say("!new", thread_ts=root.ts)
         await bot.rest(lambda: "new session begins" in bot.text(root) and wording.CLEARED in bot.text(root))
-        assert wording.STOPPED in bot.text(root)
+        shown = bot.text(root).replace(wording.CLEARED, "")
+        assert shown.startswith("Let me think🆕 A new session begins here")
+        assert shown.endswith("I stopped 1 turn. 1 waiting message will not be answered."), "once is enough"
         assert await told(bot, root, "hello") == "fresh"
         assert prompt(bot) == ["alice: hello"]
 

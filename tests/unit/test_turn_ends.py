@@ -96,6 +96,25 @@ async def test_the_end_of_an_answer_tells_what_else_it_answers_because_the_recor
     assert list(chat.others()) == ["1.2"]
 
 
+@pytest.mark.parametrize(("is_told", "fault", "says"), [(True, None, 0), (False, None, 1), (True, FULL, 1)])
+async def test_an_answer_that_somebody_stops_who_tells_of_it_says_nothing_itself(
+    fault: StateError | None, says: int, *, is_told: bool
+) -> None:
+    house = House(["Let me see", asyncio.Event()])
+    house.journal.broken_promises = fault
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        group.create_task(house.handle(message()))
+        await until(lambda: house.chat.answer.written == "Let me see")
+        (turn,) = house.dispatcher.lines.turns()
+        assert house.dispatcher.lines.stop_line(turn.key, is_told=is_told)
+    assert house.chat.said == [wording.STOPPED] * says, "it marks what the records may never have"
+    assert house.chat.answer.is_abandoned
+    house.journal.broken_promises = None
+    assert await house.dispatcher.outbox.unwritten.write() == 0
+    assert house.journal.outcomes == {1: "stopped"}
+    assert house.journal.promised[1].endswith(wording.STOPPED), "a process that is killed leaves the word to the next"
+
+
 async def test_a_whole_answer_is_not_called_stopped_because_its_end_takes_long_to_write() -> None:
     house = House()
     house.journal.ending = asyncio.Event()
