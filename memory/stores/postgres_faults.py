@@ -59,6 +59,7 @@ def _unreached(exc: psycopg.Error) -> str:
     told = str(exc)
     for words, state in (
         ("authentication failed", "28P01"),
+        ("no password supplied", "28P01"),
         ("no pg_hba.conf entry", "28000"),
         ("does not exist", "3D000"),
         ("too many clients", "53300"),

@@ -28,14 +28,18 @@ def test_the_memory_service_starts_with_options_it_has() -> None:
 
 
 def test_the_memory_service_finds_its_database_and_its_token(tmp_path: Path) -> None:
-    given = {name: value.replace("${POSTGRES_PASSWORD:-}", "secret") for name, value in _environment("memory").items()}
+    given, postgres = _environment("memory"), _environment("postgres")
     settings = load(environ=given | {"MEMORY_TOKEN": "t"}, directory=tmp_path, bot=False)
-    postgres = _environment("postgres")
     assert settings.memory.postgres.url is not None
     assert settings.memory.postgres.url.get_secret_value() == (
-        f"postgresql://{postgres['POSTGRES_USER']}:secret@postgres/{postgres['POSTGRES_DB']}"
+        f"postgresql://{postgres['POSTGRES_USER']}@postgres/{postgres['POSTGRES_DB']}"
     )
-    assert set(given) == {"MEMORY_TOKEN", "SWITCHBOARD_MEMORY__POSTGRES__URL"}
+    assert set(given) == {"MEMORY_TOKEN", "SWITCHBOARD_MEMORY__POSTGRES__URL", "PGPASSWORD"}
+
+
+def test_the_databases_password_may_have_any_characters() -> None:
+    """It is no part of an address, where some would have to be written differently than the server has them."""
+    assert _environment("memory")["PGPASSWORD"] == _environment("postgres")["POSTGRES_PASSWORD"]
 
 
 def test_the_bot_is_told_of_the_service_as_the_file_says(tmp_path: Path) -> None:
