@@ -125,6 +125,8 @@ class Recall:
     async def _continue(self, session: str, found: Recalled, until: float) -> Recalled:
         """``found``, shaped so that it repeats what the session's reader was shown last as far as possible."""
         last = self._shown.get((session, found.scope_keys), ())
+        if not last:
+            return found
         known = {record.id: record for record in found.records}
         try:
             async with asyncio.timeout_at(until):
@@ -133,7 +135,7 @@ class Recall:
         except (StoreUnavailableError, TimeoutError) as exc:
             _log.warning(RECALL_INTERRUPTED, session=session, reason=str(exc))
             return replace(found, is_degraded=True)
-        if not last or any(each not in known for each in last):
+        if any(each not in known for each in last):
             return found
         shown = [known[each] for each in last]
         return replace(found, records=tuple(continued(shown, found.records, self._budget)))

@@ -101,13 +101,13 @@ class Provision:
             channel_id=message.channel_id,
             repo=asking.reads.repo,
         )
-        seen, recalled, names, facts = await asyncio.gather(
+        seen, recalled, names = await asyncio.gather(
             self._seen(progress.work, opened, message.received_at),
             self._memory.recall(opened.entry.session_id, scopes, message.text),
             names_of(progress.standing),
-            self._places.facts(message.channel_id),
         )
-        return Found(seen, recalled, names, facts)
+        # Whoever asks was looked up before, and the place with them: it is at hand.
+        return Found(seen, recalled, names, await self._places.facts(message.channel_id))
 
     def request(self, progress: Progress, opened: Opened, asking: Asking, found: Found) -> ModelRequest:
         """The model call this turn asks for, with what was ``found`` for it: its messages are final now.
