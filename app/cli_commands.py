@@ -13,6 +13,7 @@ from app.cli_wording import in_shell
 from app.clock import SystemClock
 from app.console import COMPLETED, DEFAULT_PLACE, NAME_PATTERN, Asked, Console, Dispatch, Place
 from app.invocation import as_json
+from commands.helping import HELP_ID
 from commands.registry import Registry
 from commands.result import Code, Result
 from commands.spec import Caller, Origin, Surface
@@ -88,8 +89,8 @@ def without_json(arguments: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def _exit(result: Result) -> int:
-    """A name that is no command is a rejected line, like a wrong option."""
-    if result.code is Code.NOT_FOUND and result.decided_by == "registry":
+    """A name that is no command is a rejected line, like a wrong option; so is help about one."""
+    if result.code is Code.NOT_FOUND and (result.decided_by == "registry" or result.command_id == HELP_ID):
         return EXIT_REJECTED
     return _EXITS.get(result.code, EXIT_FAILED)
 

@@ -140,6 +140,15 @@ def test_help_needs_no_settings(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert [each.name for each in tmp_path.iterdir()] == ["switchboard.yaml"]
 
 
+@pytest.mark.parametrize("line", ["help zzz", "help memory zzz", "help show zzz --json"])
+def test_help_about_no_command_is_a_rejected_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    with chdir(tmp_path):
+        assert invoke(line.split()) == 2
+    assert capsys.readouterr().err.startswith("error (not_found): there is no such command; ")
+
+
 @pytest.mark.parametrize("line", ["memory list", "memory list -- --help", "memory list help", "status show"])
 def test_what_is_no_help_needs_its_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str) -> None:
     with chdir(tmp_path):
