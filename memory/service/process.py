@@ -1,6 +1,7 @@
 """How a process runs, the bot's too: its event loop, its garbage collector, the socket it listens on."""
 
 import asyncio
+import errno
 import gc
 import socket
 from collections.abc import Coroutine, Generator
@@ -55,4 +56,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError:
         listener.close()
         raise
+    except (OverflowError, TypeError) as exc:  # How Python refuses a port, or a name, before the system is asked.
+        listener.close()
+        raise OSError(errno.EADDRNOTAVAIL, "there is no such place") from exc
     return listener

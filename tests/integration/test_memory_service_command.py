@@ -38,6 +38,14 @@ async def test_a_port_that_is_taken_is_one_line(tmp_path: Path, program: str) ->
 
 
 @pytest.mark.parametrize("program", MODULES)
+@pytest.mark.parametrize("place", [("--port", "99999"), ("--port", "-1"), ("--host", "é" * 70)])
+async def test_a_place_that_there_is_not_is_one_line(tmp_path: Path, program: str, place: tuple[str, str]) -> None:
+    done = await run(tmp_path, program, *place, MEMORY_TOKEN=TOKEN)
+    assert (done.status, done.out, len(done.complaints)) == (2, "", 1)
+    assert place[0] in done.err
+
+
+@pytest.mark.parametrize("program", MODULES)
 async def test_a_folder_that_is_none_is_one_line(tmp_path: Path, program: str) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     done = await run(tmp_path, program, "--port", "0", "--data-dir", "file", MEMORY_TOKEN=TOKEN)
