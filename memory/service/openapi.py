@@ -54,6 +54,7 @@ _ROUTES: Mapping[str, _Told] = {
     "/scopes": _Told("The scopes that have a record, in an order that stays the same.", ScopesAnswer),
     "/stats": _Told("How much there is.", StatsAnswer),
 }
+_UNDONE = "Nothing of it was done; of an erasure some may be, so ask again."
 _REFUSALS: Mapping[int, str] = {
     400: "The body is no JSON or a field is wrong; the reason names the first one.",
     401: "The bearer is missing or wrong.",
@@ -63,8 +64,8 @@ _REFUSALS: Mapping[int, str] = {
     411: "There is no Content-Length of plain digits.",
     413: "The body is larger than 524288 bytes.",
     500: "Something unforeseen; the reason holds a reference to the log.",
-    503: "The store or the service cannot take this at the moment; nothing of it was done.",
-    507: "There is no room to write in; nothing of it was done.",
+    503: f"The store or the service cannot take this at the moment. {_UNDONE}",
+    507: f"There is no room to write in. {_UNDONE}",
 }
 
 

@@ -88,6 +88,8 @@ def test_every_route_field_and_status_is_there() -> None:
         assert set(content["example"]) <= set(resolved(told, content["schema"])["properties"])
     for route in ("/healthz", "/openapi.json"):
         assert told["paths"][route]["get"]["security"] == []
+    for status in ("503", "507"):
+        assert "of an erasure some may be" in told["components"]["responses"][status]["description"]
     assert told["components"]["securitySchemes"] == {"bearer": {"type": "http", "scheme": "bearer"}}
     assert [each["name"] for each in told["paths"]["/write"]["post"]["parameters"]] == [
         "Idempotency-Key",
