@@ -1,22 +1,15 @@
 """Running `switchboard` as a process of its own, with nothing of the test's environment but what it takes."""
 
 import asyncio
-import atexit
-import json
 import os
-import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 
-ROOT = Path(__file__).parents[1]
-WAIT_S = 30.0
-_ANSWER_BYTES = 64
+from tests.forked_processes import ROOT, WAIT_S, forked
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,40 +67,17 @@ async def switchboard(folder: Path, *arguments: str, environ: Mapping[str, str] 
 
 async def ran(folder: Path, module: str, *arguments: str, environ: Mapping[str, str] | None = None) -> Finished:
     """To its end, which comes by force after ``WAIT_S``; started quicker than by ``start``, a process all the same."""
-    command = {"folder": str(folder), "module": module, "arguments": arguments, "environ": given(environ)}
-    return await asyncio.to_thread(_forked, _command_server(), command)
+    return await asyncio.to_thread(_ran, folder, [module, *arguments], given(environ))
 
 
-def _forked(server: socket.socket, command: Mapping[str, object]) -> Finished:
-    answers, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with answers, TemporaryFile() as out, TemporaryFile() as err:
-        with theirs:
-            handed = [out.fileno(), err.fileno(), theirs.fileno()]
-            socket.send_fds(server, [json.dumps(command).encode()], handed)
-        answers.settimeout(WAIT_S)
-        process = int(answers.recv(_ANSWER_BYTES))
+def _ran(folder: Path, command: Sequence[str], environ: Mapping[str, str]) -> Finished:
+    with TemporaryFile() as out, TemporaryFile() as err:
+        process = forked(folder, command, environ, out=out.fileno(), err=err.fileno())
         try:
-            status = int(answers.recv(_ANSWER_BYTES))
-        except TimeoutError:
-            os.kill(process, signal.SIGKILL)
-            status = int(answers.recv(_ANSWER_BYTES))
+            process.wait(WAIT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        status = process.wait(WAIT_S)
         out.seek(0)
         err.seek(0)
         return Finished(status, out.read().decode(), err.read().decode())
-
-
-@cache
-def _command_server() -> socket.socket:
-    """Where command lines are sent; it ends with this process."""
-    requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    program = [sys.executable, "-m", "tests.command_server", str(theirs.fileno())]
-    environ = {name: value for name, value in given(None).items() if not name.startswith("COVERAGE_")}
-    server = subprocess.Popen(program, cwd=ROOT, env=environ, pass_fds=[theirs.fileno()])  # noqa: S603 - our own program
-    theirs.close()
-
-    def end() -> None:
-        requests.close()
-        server.wait(WAIT_S)
-
-    atexit.register(end)
-    return requests

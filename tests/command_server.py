@@ -1,10 +1,12 @@
 """Runs our programs in processes that are forked: ``python -m tests.command_server FD``.
 
-What others wrote is imported here, once; what is ours, each process imports anew, as when a person starts it. On the
-socket ``FD`` come command lines, each with its standard output, its standard error and a socket for what becomes of it:
-first its process's id, in the end its exit status. When ``FD`` is closed at the other end, this ends.
+What they import is imported here, once: ours as well, for a module does nothing but define. What is imported on first
+use is left to them. On the socket ``FD`` come command lines, each with a socket for what becomes of it (first its
+process's id, in the end its exit status), its standard input, its standard output and its standard error. When ``FD``
+is closed at the other end, this ends.
 """
 
+import inspect
 import json
 import os
 import runpy
@@ -23,7 +25,12 @@ OTHERS = (
     *("sqlalchemy.dialects.postgresql.psycopg", "sqlalchemy.dialects.sqlite", "starlette.applications", "typer"),
     *("aiohttp", "slack_bolt.async_app", "slack_sdk.socket_mode.aiohttp", "uvicorn", "uvloop", "yaml"),
 )
+OURS = (
+    *("app.bootstrap", "app.bootstrap_state", "app.cli", "app.cli_commands", "app.doctor", "app.play", "app.moving"),
+    *("config.loading", "memory.service.starting", "memory.stores.postgres", "memory.stores.sqlite"),
+)
 REQUEST_BYTES = 65_536
+HANDED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,7 @@ class CommandLine:
         os.chdir(self.folder)
         os.environ.clear()
         os.environ.update(self.environ)
-        sys.argv[1:] = self.arguments
+        sys.argv[1:], sys.path[0] = self.arguments, self.folder
         coverage.process_startup()
         runpy.run_module(self.module, run_name="__main__", alter_sys=True)
         sys.exit()
@@ -47,7 +54,7 @@ class CommandLine:
 def serve(requests: socket.socket) -> None:
     """Until nobody asks any more; each command ends a process of its own."""
     while True:
-        message, handed, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 3)
+        message, handed, _, _ = socket.recv_fds(requests, REQUEST_BYTES, HANDED)
         if not message:
             return
         if os.fork() == 0:
@@ -64,22 +71,30 @@ def _reap() -> None:
             pass
 
 
-def _begin(out: int, err: int, answers: int) -> None:
-    """Comes back in a process of its own, whose parent tells its end."""
-    if process := os.fork():
+def _begin(answers: int, *given: int) -> None:
+    """Comes back in a process of its own, whose parent tells its end and holds nothing else of what it has."""
+    process = os.fork()
+    if not process:
+        for standard, each in enumerate(given):
+            os.dup2(each, standard)
+    for each in given:
+        os.close(each)
+    if process:
         with socket.socket(fileno=answers) as told, suppress(BrokenPipeError):
             told.send(str(process).encode())
             told.send(str(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])).encode())
         os._exit(0)
-    for given, standard in ((out, 1), (err, 2)):
-        os.dup2(given, standard)
-    for each in (out, err, answers):
-        os.close(each)
+    os.close(answers)
+
+
+def _prepare() -> None:
+    for name in (*OTHERS, *OURS):
+        import_module(name)
+    inspect.stack()  # what measures coverage asks for it, and the first time it goes through every module
 
 
 if __name__ == "__main__":
-    for name in OTHERS:
-        import_module(name)
+    _prepare()
     with socket.socket(fileno=int(sys.argv[1])) as listening:
         serve(listening)
     _reap()

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import re
 import signal
 import socket
@@ -16,7 +15,8 @@ from typing import Any, cast
 
 import httpx
 
-from tests.command_runs import ROOT
+from tests.command_runs import given
+from tests.forked_processes import Forked, forked
 
 TOKEN = "a-token-nobody-guesses"
 BEARER = f"Bearer {TOKEN}"
@@ -46,7 +46,7 @@ def fact(text: str, **more: object) -> Json:
 class ServedMemory:
     """A running service, and one client of it."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Forked
     port: int
     log: Path
     client: httpx.Client = field(init=False)
@@ -155,15 +155,16 @@ def served_memory(
     command: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
 ) -> Generator[ServedMemory]:
-    """Started as ``module`` with ``command``, behind ``before``, in ``folder``; ended by force at the end."""
+    """Started as ``module`` with ``command`` in ``folder``; forked if nothing is ``before`` it. Ended by force."""
     log = folder / f"service-{next(_numbers)}.log"
-    measuring = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
-    given = {"PYTHONPATH": str(ROOT), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "MEMORY_TOKEN": TOKEN}
-    program = [*before, sys.executable, "-m", module, *command, "--port", "0", *arguments]
+    whole = given({"MEMORY_TOKEN": TOKEN} | dict(environ or {}))
+    program = [module, *command, "--port", "0", *arguments]
     with log.open("wb") as told:
-        process = subprocess.Popen(  # noqa: S603 - our own program
-            program, cwd=folder, env=given | measuring | dict(environ or {}), stdout=told, stderr=told
-        )
+        if before:
+            started = [*before, sys.executable, "-m", *program]
+            process = subprocess.Popen(started, cwd=folder, env=whole, stdout=told, stderr=told)  # noqa: S603 - ours
+        else:
+            process = forked(folder, program, whole, out=told.fileno(), err=told.fileno())
     try:
         served = ServedMemory(process, _port(process, log), log)
         with served.client:
@@ -173,7 +174,7 @@ def served_memory(
         process.wait(WAIT_S)
 
 
-def _port(process: subprocess.Popen[bytes], log: Path) -> int:
+def _port(process: subprocess.Popen[bytes] | Forked, log: Path) -> int:
     """Where it listens, once it says so."""
     for _ in range(WAIT_S * 50):
         for line in log.read_text(encoding="utf-8").splitlines():

@@ -4,8 +4,9 @@ import asyncio
 import re
 import shutil
 import signal
+import subprocess
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -14,8 +15,9 @@ from playwright.async_api import Page, WebSocketRoute, async_playwright, expect
 
 from app.playground.seed import APP_TOKEN, BOT_TOKEN
 from app.playground.server import Playground
-from tests.command_runs import start
+from tests.command_runs import given, start
 from tests.e2e.conftest import ALICE, GENERAL, MENTION
+from tests.forked_processes import forked
 
 ADDRESS = re.compile(rb"Open (http://127\.0\.0\.1:\d+)")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -52,6 +54,23 @@ async def _address(process: asyncio.subprocess.Process) -> str:
         if found := ADDRESS.search(line):
             return found[1].decode()
     raise AssertionError("the process ended without printing an address")
+
+
+@asynccontextmanager
+async def shown(folder: Path, width: int = 1280, height: int = 860) -> AsyncGenerator[Page]:
+    """The page of a ``switchboard play`` whose process was forked, which is how it starts quickest."""
+    with (folder / "said").open("w+b") as said:
+        process = forked(folder, ["app", "play", "--port", "0"], given(None), out=said.fileno(), err=said.fileno())
+        try:
+            while not (address := ADDRESS.search((folder / "said").read_bytes())):
+                with suppress(subprocess.TimeoutExpired):
+                    raise AssertionError(f"ended without printing an address: {process.wait(0)}")
+                await asyncio.sleep(0.02)
+            async with browsing(address[1].decode(), width, height) as page:
+                yield page
+        finally:
+            process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(process.wait, 20)
 
 
 @asynccontextmanager
@@ -112,7 +131,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: i
 @pytest.mark.browser
 @needs_browser
 async def test_a_member_asks_in_a_channel_and_reads_the_streamed_answer(tmp_path: Path) -> None:
-    async with playing(tmp_path) as (address, _), browsing(address) as page:
+    async with shown(tmp_path) as page:
         await page.get_by_test_id("channel-C0GENERAL1").click()
         composer = page.get_by_test_id("composer")
         await composer.click()
@@ -141,7 +160,7 @@ async def test_a_conversation_begun_while_the_feed_lags_is_the_one_that_opens(tm
         server = feed.connect_to_server()
         server.on_message(lambda notice: asyncio.get_running_loop().call_later(0.4, feed.send, notice))
 
-    async with playing(tmp_path) as (address, _), browsing(address) as page:
+    async with shown(tmp_path) as page:
         await page.route_web_socket("**/playground/feed*", lag)
         await page.reload()
         await expect(page.get_by_test_id("timeline")).to_be_visible()
@@ -158,7 +177,7 @@ async def test_a_conversation_begun_while_the_feed_lags_is_the_one_that_opens(tm
 @pytest.mark.browser
 @needs_browser
 async def test_the_page_is_usable_on_a_telephone(tmp_path: Path) -> None:
-    async with playing(tmp_path) as (address, _), browsing(address, 390, 844) as page:
+    async with shown(tmp_path, 390, 844) as page:
         await expect(page.get_by_test_id("timeline")).to_be_visible()
         overflow = await page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
         assert overflow is False
@@ -167,7 +186,7 @@ async def test_the_page_is_usable_on_a_telephone(tmp_path: Path) -> None:
 @pytest.mark.browser
 @needs_browser
 async def test_the_keyboard_alone_leads_to_a_first_conversation_with_the_bot(tmp_path: Path) -> None:
-    async with playing(tmp_path) as (address, _), browsing(address) as page:
+    async with shown(tmp_path) as page:
         await expect(page.get_by_test_id("timeline")).to_be_visible()
         await page.keyboard.press("Control+k")
         await page.keyboard.type("nobody of that name")

@@ -5,11 +5,11 @@ Session lifecycle, section 7; acceptance tests 1 to 3 of a gateway.
 
 import asyncio
 import os
-import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -21,9 +21,9 @@ from app.playground.model import Message
 from app.playground.server import Playground
 from tests.e2e.conftest import ALICE, BOT, GENERAL, MENTION, hasty, running, settings_of
 from tests.fakes import ScriptedProvider
+from tests.forked_processes import ROOT, Forked, forked
 from tests.mortal_bot import NO_PROMISES, PIECES, LaterClock
 
-ROOT = Path(__file__).parents[2]
 NONE: Mapping[str, str] = {}
 LEARNS = {"SWITCHBOARD_MEMORY__ENABLED": "true"}
 IN_CHANNEL = {"SWITCHBOARD_SLACK__REPLY_IN_THREAD": "false"}
@@ -46,6 +46,23 @@ def environment(playground: Playground, state_url: str) -> dict[str, str]:
     }
 
 
+@contextmanager
+def started(
+    playground: Playground, state_url: str, step: str, later_s: int = 0, settings: Mapping[str, str] = NONE
+) -> Generator[tuple[Forked, BinaryIO, BinaryIO]]:
+    """A bot that is going to end at ``step``, what it says, and what it is told by."""
+    command, environ = ["tests.mortal_bot", step, f"{later_s}"], environment(playground, state_url) | dict(settings)
+    (heard, told), (said, says) = os.pipe(), os.pipe()
+    with os.fdopen(said, "rb") as output, os.fdopen(told, "wb", buffering=0) as tell:
+        with os.fdopen(heard, "rb"), os.fdopen(says, "wb"):
+            process = forked(ROOT, command, environ, told=heard, out=says)
+        try:
+            yield process, output, tell
+        finally:
+            process.kill()
+            process.wait()
+
+
 @asynccontextmanager
 async def mortal_bot(
     playground: Playground,
@@ -54,29 +71,13 @@ async def mortal_bot(
     settings: Mapping[str, str] = NONE,
     *,
     goes_on: Callable[[], bool] | None = None,
-) -> AsyncGenerator[asyncio.subprocess.Process]:
+) -> AsyncGenerator[Forked]:
     """A bot that is going to end at ``step``, connected. ``goes_on``: when its first answer does, seen by default."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.mortal_bot",
-        step,
-        "0",
-        env=environment(playground, state_url) | dict(settings),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
+    with started(playground, state_url, step, settings=settings) as (process, output, tell):
         async with asyncio.timeout(40):
-            assert await process.stdout.readline() == b"ready\n"
-        async with beside(told_when(playground, process, goes_on or partial(is_seen, playground)), name="seeing"):
+            assert await asyncio.to_thread(output.readline) == b"ready\n"
+        async with beside(told_when(playground, tell, goes_on or partial(is_seen, playground)), name="seeing"):
             yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 def is_seen(playground: Playground) -> bool:
@@ -91,33 +92,15 @@ def is_shown(playground: Playground, root: Message, text: str) -> bool:
     return has_ended and playground.answer_text(root.channel, root.ts).endswith(text)
 
 
-async def told_when(playground: Playground, process: asyncio.subprocess.Process, goes_on: Callable[[], bool]) -> None:
+async def told_when(playground: Playground, tell: BinaryIO, goes_on: Callable[[], bool]) -> None:
     """The bot's model goes on from its first words when ``goes_on`` says so."""
     await playground.wait_for(goes_on, 60.0)
-    assert process.stdin is not None
-    process.stdin.write(b"seen\n")
+    with suppress(BrokenPipeError):  # it may have ended
+        tell.write(b"seen\n")
 
 
-@asynccontextmanager
-async def mortal_bot_that_dies_at_once(
-    playground: Playground, state_url: str, step: str, later_s: int
-) -> AsyncGenerator[asyncio.subprocess.Process]:
-    """One that starts ``later_s`` from now, and whose recovery leads it to ``step`` before anybody says anything."""
-    command = (sys.executable, "-m", "tests.mortal_bot", step, f"{later_s}")
-    process = await asyncio.create_subprocess_exec(
-        *command, env=environment(playground, state_url), cwd=ROOT, stdin=asyncio.subprocess.PIPE
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
-async def ended(process: asyncio.subprocess.Process) -> None:
-    async with asyncio.timeout(20):
-        assert await process.wait() == SIGKILLED
+async def ended(process: Forked) -> None:
+    assert await asyncio.to_thread(process.wait, 20) == SIGKILLED
 
 
 TURN_STEPS = (
@@ -244,7 +227,7 @@ async def test_a_message_that_ends_the_process_three_times_is_given_up_and_its_s
         root = playground.people.say(ALICE, GENERAL, f"{MENTION} which port?")
         await ended(process)
     for later_s in (120, 240):
-        async with mortal_bot_that_dies_at_once(playground, url, "after begin", later_s) as process:
+        with started(playground, url, "after begin", later_s) as (process, _, _):
             await ended(process)
     async with running(playground, settings, ScriptedProvider([*PIECES]), LaterClock(360)) as bot:
         await bot.answered(root)

@@ -1,11 +1,10 @@
 """`switchboard memory copy` and `memory backup`, as an operator runs them."""
 
 import asyncio
-import json
 import shlex
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, chdir
+from collections.abc import Generator
+from contextlib import chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +13,10 @@ import pytest
 from app.cli import invoke
 from memory.record import MemoryRecord
 from memory.stores.sqlite_connections import path_of
-from tests.command_runs import ROOT, WAIT_S, Finished, finished, start, switchboard
+from tests.command_runs import Finished, switchboard
+from tests.forked_processes import ROOT
 from tests.memory_records import ORG, USER, Shelf, fact, record
+from tests.memory_services import served_memory
 from tests.moving_house import everything
 from tests.small_disks import on_a_small_disk
 from tests.state_databases import PostgresServer
@@ -181,25 +182,17 @@ async def test_a_server_that_is_not_there_is_refused_without_its_token(tmp_path:
     assert TOKEN not in done.err
 
 
-@asynccontextmanager
-async def memory_service(folder: Path) -> AsyncGenerator[str]:
+@contextmanager
+def memory_service(folder: Path) -> Generator[str]:
     """The address of a service of its own process."""
-    arguments = ("memory-service", "--port", "0", "--data-dir", str(folder))
-    process = await start(folder.parent, *arguments, environ={"MEMORY_TOKEN": TOKEN})
-    try:
-        assert process.stdout is not None
-        async with asyncio.timeout(WAIT_S):
-            while (said := json.loads(await process.stdout.readline())).get("event") != "memory_service_ready":
-                pass
-        yield f"http://127.0.0.1:{said['http_port']}"
-    finally:
-        process.terminate()
-        await finished(process)
+    command, environ = ("memory-service", "--data-dir", str(folder)), {"MEMORY_TOKEN": TOKEN}
+    with served_memory(folder.parent, module="app", command=command, environ=environ) as service:
+        yield f"http://127.0.0.1:{service.port}"
 
 
 async def test_a_memory_moves_into_a_service_and_is_backed_up_from_there(tmp_path: Path, kept: dict[str, str]) -> None:
     token = {"MEMORY_TOKEN": TOKEN}
-    async with memory_service(tmp_path / "served") as url:
+    with memory_service(tmp_path / "served") as url:
         wrong = await switchboard(
             tmp_path, "memory", "copy", "--from", "data/memory", "--to", url, environ={"MEMORY_TOKEN": "wrong-SECRET"}
         )
