@@ -20,7 +20,7 @@ from memory.learning import Rules
 from memory.outcome import Batch, Outcome
 from memory.ranker import Ranker
 from memory.redact import redact
-from memory.reflector import Reflector, Review, Thread
+from memory.reflector import Course, Reflector, Review, Thread
 from memory.store import MemoryStore
 from memory.turn import FinishedTurn
 
@@ -49,8 +49,8 @@ class TurnReflector:
     model: str | None = None
     """Looks at every turn; ``None`` is the model that answered it."""
 
-    async def reflect(self, turn: FinishedTurn) -> Outcome:
-        return await self._reflector(turn).reflect(turn)
+    async def reflect(self, turn: FinishedTurn, course: Course) -> Outcome:
+        return await self._reflector(turn).reflect(turn, course)
 
     async def write_again(self, turn: FinishedTurn, unwritten: Sequence[Batch]) -> Outcome:
         return await self._reflector(turn).write_again(turn, unwritten)

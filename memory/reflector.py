@@ -62,6 +62,21 @@ class Review(Protocol):
         ...
 
 
+class Course(Protocol):
+    """Hears how far a look has come, so that whoever finds it broken off knows what is left to do.
+
+    Adapters: rows of the bot's own database, nobody. What it raises ends the look.
+    """
+
+    async def asking(self) -> None:
+        """The model is asked next."""
+        ...
+
+    async def learned(self, batches: Sequence[Batch]) -> None:
+        """These are written next, and are all that is left to write."""
+        ...
+
+
 class Reflector:
     """Looks at finished turns. Makes one call of ``extractor`` for each, and never raises for what it cannot do."""
 
@@ -83,10 +98,10 @@ class Reflector:
         self._thread = thread
         self._review = review
 
-    async def reflect(self, turn: FinishedTurn) -> Outcome:
+    async def reflect(self, turn: FinishedTurn, course: Course | None = None) -> Outcome:
         """Learn from ``turn``. Ends in one line of the log, with counts and reasons and no words."""
         with bound_contextvars(reference=turn.run_id):
-            outcome = await self._reflected(turn)
+            outcome = await self._reflected(turn, course)
             _tell(turn.run_id, outcome)
         return outcome
 
@@ -97,7 +112,7 @@ class Reflector:
             _tell(turn.run_id, outcome)
         return outcome
 
-    async def _reflected(self, turn: FinishedTurn) -> Outcome:
+    async def _reflected(self, turn: FinishedTurn, course: Course | None) -> Outcome:
         reason = unfit(turn)
         if reason is not None:
             return Outcome(Ending.SKIPPED, reason)
@@ -109,19 +124,25 @@ class Reflector:
         if existing.unread == existing.scopes:
             return Outcome(Ending.FAILED, UNREADABLE)
         prompt = await asyncio.to_thread(prompt_of, turn, lines, existing.records, self._rules.redact)
+        if course is not None:
+            await course.asking()
         try:
             async with asyncio.timeout(self._rules.extraction_s):
                 answer = await self._extractor(prompt)
         except (ExtractionError, TimeoutError) as fault:
             return Outcome(Ending.FAILED, "timeout" if isinstance(fault, TimeoutError) else "model")
-        return await self._learned(turn, lines, existing, answer)
-
-    async def _learned(self, turn: FinishedTurn, lines: Sequence[Line], existing: Existing, answer: Answer) -> Outcome:
         decided = await asyncio.to_thread(self._decide, turn, lines, existing, answer)
         if isinstance(decided, Unusable):
             return Outcome(Ending.REJECTED, decided)
-        offered, plan = decided
-        written = await self._written(turn.run_id, plan.batches())
+        return await self._learned(turn, *decided, course)
+
+    async def _learned(self, turn: FinishedTurn, offered: int, plan: Plan, course: Course | None) -> Outcome:
+        batches = plan.batches()
+        if batches and course is not None:
+            await course.learned(batches)
+        # Before the stores, which may take their time and come again.
+        unreviewed = await self._handed_in(turn, plan.held_batches())
+        written = await self._written(turn.run_id, batches)
         return replace(
             written,
             offered=offered,
@@ -129,7 +150,7 @@ class Reflector:
             restated=plan.restated + written.restated,
             review=len(plan.held),
             narrowed=dict(plan.narrowed),
-            unreviewed=await self._handed_in(turn, plan.held_batches()),
+            unreviewed=unreviewed,
         )
 
     def _decide(

@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NewType, Protocol
 
@@ -17,7 +17,7 @@ from app.errors import StateError
 from app.sessions.entry import SessionKey
 from app.sessions.transcript import TranscriptMessage
 from memory.outcome import Batch, Outcome
-from memory.reflector import UNREADABLE
+from memory.reflector import UNREADABLE, Course
 from memory.turn import FinishedTurn
 
 REFLECTION_LOST = "reflection_lost"
@@ -29,6 +29,8 @@ AT_ONCE = 2
 PAUSES = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10), timedelta(hours=1))
 """Before a failed write is tried again; the last one repeats."""
 KEPT = timedelta(days=1)
+LOOKS = 3
+"""What ended the process so often is not looked at again."""
 BATCH = 50
 CHATS = 1_000
 """Conversations that can be told of what was remembered; after a restart nobody is told."""
@@ -48,6 +50,15 @@ class Pending:
     """How often it was begun, this time included."""
     created_at: datetime
     unwritten: tuple[Batch, ...] = ()
+    awaits_model: bool = True
+    """Whether no model was asked about it."""
+    looks: int = 0
+    """How often it was looked at since the last look that a process saw to its end."""
+
+    @property
+    def is_left(self) -> bool:
+        """Whether a process that finds it broken off goes on with it: a model is asked once, a look made thrice."""
+        return (self.awaits_model or bool(self.unwritten)) and self.looks < LOOKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,11 @@ class PendingReflections(Protocol):
     """
 
     async def take(self, limit: int) -> Sequence[Pending]:
-        """What is due, oldest first, marked as begun, so that no other taker gets it and a model is asked once."""
+        """What is due, oldest first, marked as begun, so that no other taker gets it."""
+        ...
+
+    async def keep(self, pending: Pending) -> None:
+        """How far the look at it has come, which goes on."""
         ...
 
     async def done(self, reflection_id: ReflectionId) -> None: ...
@@ -73,24 +88,49 @@ class PendingReflections(Protocol):
     async def again(
         self, reflection_id: ReflectionId, turn: FinishedTurn, unwritten: Sequence[Batch], not_before_at: datetime
     ) -> None:
-        """Only what is ``unwritten`` is left to do, and not before that."""
+        """Only what is ``unwritten``, or else the whole look, is left to do, and not before that."""
         ...
 
     async def interrupted(self) -> Sequence[Pending]:
-        """At a start: turns whose model call was begun by a process that ended; they are taken away."""
+        """At a start: what a process that ended had begun is due again; what is not ``is_left`` is taken away."""
         ...
 
 
 class Reflects(Protocol):
     """``memory.reflector.Reflector``."""
 
-    async def reflect(self, turn: FinishedTurn) -> Outcome: ...
+    async def reflect(self, turn: FinishedTurn, course: Course) -> Outcome: ...
 
     async def write_again(self, turn: FinishedTurn, unwritten: Sequence[Batch]) -> Outcome: ...
 
 
 Tell = Callable[[FinishedTurn, Outcome, Chat], Awaitable[None]]
 """Shows people what a pass has remembered. Never raises."""
+
+
+class _Course:
+    """Implements ``memory.reflector.Course``: a next process goes on from what is written down here."""
+
+    def __init__(self, rows: PendingReflections, pending: Pending) -> None:
+        self._rows = rows
+        self._pending = pending
+
+    async def begins(self) -> None:
+        await self._keep(replace(self._pending, looks=self._pending.looks + 1))
+
+    async def asking(self) -> None:
+        await self._keep(replace(self._pending, awaits_model=False))
+
+    async def learned(self, batches: Sequence[Batch]) -> None:
+        """Where that cannot be written down, the batches themselves still can."""
+        try:
+            await self._keep(replace(self._pending, unwritten=tuple(batches)))
+        except StateError as fault:
+            _log.error(REFLECTIONS_UNREACHABLE, reason=str(fault))
+
+    async def _keep(self, pending: Pending) -> None:
+        await self._rows.keep(pending)
+        self._pending = pending
 
 
 class Reflecting:
@@ -115,7 +155,7 @@ class Reflecting:
         self._spawn(self.work_off(), name="reflection")
 
     async def started(self) -> None:
-        """A process begins: whatever the last one left is taken up, but for calls it was in the middle of."""
+        """A process begins: whatever the last one left is taken up, but for model calls it was in the middle of."""
         for lost in await self._pending.interrupted():
             _log.warning(REFLECTION_LOST, reference=lost.turn.run_id, session=lost.turn.session_key)
         self._spawn(self.work_off(), name="reflection")
@@ -144,16 +184,20 @@ class Reflecting:
         look = self._looks[pending.id] = _Look(pending.turn.session_key)
         try:
             await self._look_at(pending)
+        except StateError as fault:
+            _log.error(REFLECTIONS_UNREACHABLE, reason=str(fault))
         finally:
             del self._looks[pending.id]
             look.is_over.set()
 
     async def _look_at(self, pending: Pending) -> None:
         async with self._places:
+            course = _Course(self._pending, pending)
+            await course.begins()
             if pending.unwritten:
                 outcome = await self._reflector.write_again(pending.turn, pending.unwritten)
             else:
-                outcome = await self._reflector.reflect(pending.turn)
+                outcome = await self._reflector.reflect(pending.turn, course)
         with suppress(StateError):
             await self._settle(pending, outcome)
         chat = self._chats.pop(pending.turn.run_id, None)

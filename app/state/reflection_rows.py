@@ -1,7 +1,7 @@
 """Rows of turns that are still to be learned from. Every function works within the caller's transaction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ _DUE = (
 _BEGUN = select(pending_reflections).where(_columns.is_begun.is_(True)).order_by(_columns.id)
 _ONE = update(pending_reflections).where(_columns.id == bindparam("id_"))
 _BEGIN = _ONE.values(is_begun=True, attempts=_columns.attempts + 1)
+_KEEP = _ONE.values(payload=bindparam("content"))
 _AGAIN = _ONE.values(is_begun=False, payload=bindparam("content"), not_before_at=bindparam("then"))
 _DELETE = delete(pending_reflections).where(_columns.id == bindparam("id_"))
 
@@ -34,13 +35,21 @@ class Content:
 
     turn: FinishedTurn
     unwritten: tuple[Batch, ...] = ()
+    awaits_model: bool = False
+    """False also for what an earlier version has begun, which may have asked one."""
+    looks: int = 0
 
 
 _CONTENTS = TypeAdapter(Content)
 
 
 def add(connection: Connection, turn: FinishedTurn, now: datetime) -> None:
-    row = {"session_key": turn.session_key, "payload": _text(Content(turn)), "not_before_at": now, "created_at": now}
+    row = {
+        "session_key": turn.session_key,
+        "payload": _text(Content(turn, awaits_model=True)),
+        "not_before_at": now,
+        "created_at": now,
+    }
     connection.execute(insert(pending_reflections), row)
 
 
@@ -53,22 +62,29 @@ def take(connection: Connection, now: datetime, limit: int) -> Sequence[Pending]
             remove(connection, ReflectionId(row.id))
             continue
         connection.execute(_BEGIN, {"id_": row.id})
-        taken.append(_pending(row, content, row.attempts + 1))
+        # What is not begun and has nothing to write had no model asked, whoever has kept it.
+        taken.append(replace(_pending(row, content, row.attempts + 1), awaits_model=not content.unwritten))
     return taken
 
 
 def interrupted(connection: Connection) -> Sequence[Pending]:
-    """Turns whose model call was under way are taken away; writes that were under way are due again."""
+    """What was begun is due again, but for what is not ``is_left``, which is taken away."""
     lost: list[Pending] = []
     for row in connection.execute(_BEGUN).all():
         content = _content(row)
-        if content is not None and content.unwritten:
-            again(connection, ReflectionId(row.id), content.turn, content.unwritten, row.not_before_at)
+        pending = None if content is None else _pending(row, content, row.attempts)
+        if pending is not None and pending.is_left:
+            connection.execute(_AGAIN, {"id_": row.id, "content": row.payload, "then": row.not_before_at})
             continue
         remove(connection, ReflectionId(row.id))
-        if content is not None:
-            lost.append(_pending(row, content, row.attempts))
+        if pending is not None:
+            lost.append(pending)
     return lost
+
+
+def keep(connection: Connection, pending: Pending) -> None:
+    content = Content(pending.turn, pending.unwritten, pending.awaits_model, pending.looks)
+    connection.execute(_KEEP, {"id_": pending.id, "content": _text(content)})
 
 
 def again(
@@ -78,7 +94,7 @@ def again(
     unwritten: Sequence[Batch],
     not_before_at: datetime,
 ) -> None:
-    content = _text(Content(turn, tuple(unwritten)))
+    content = _text(Content(turn, tuple(unwritten), awaits_model=not unwritten))
     connection.execute(_AGAIN, {"id_": reflection_id, "content": content, "then": not_before_at})
 
 
@@ -87,7 +103,8 @@ def remove(connection: Connection, reflection_id: ReflectionId) -> None:
 
 
 def _pending(row: Row[Any], content: Content, attempts: int) -> Pending:
-    return Pending(ReflectionId(row.id), content.turn, attempts, row.created_at, content.unwritten)
+    how_far = (content.unwritten, content.awaits_model, content.looks)
+    return Pending(ReflectionId(row.id), content.turn, attempts, row.created_at, *how_far)
 
 
 def _content(row: Row[Any]) -> Content | None:

@@ -22,6 +22,9 @@ class StateReflections:
         now = self._clock.now()
         return await self._database.write(lambda connection: reflection_rows.take(connection, now, limit))
 
+    async def keep(self, pending: Pending) -> None:
+        await self._database.write(lambda connection: reflection_rows.keep(connection, pending))
+
     async def done(self, reflection_id: ReflectionId) -> None:
         await self._database.write(lambda connection: reflection_rows.remove(connection, reflection_id))
 

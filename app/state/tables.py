@@ -186,7 +186,7 @@ pending_reflections = Table(
     Column("id", BigId, primary_key=True, autoincrement=True),
     Column("session_key", Text, nullable=False),
     Column("payload", Text, nullable=False),  # the turn, and what could not be written of it, as JSON
-    Column("is_begun", Boolean, nullable=False, default=False),  # somebody is at it: its model is asked once
+    Column("is_begun", Boolean, nullable=False, default=False),  # somebody is at it
     Column("attempts", Integer, nullable=False, default=0),
     Column("not_before_at", Instant, nullable=False),
     Column("created_at", Instant, nullable=False),

@@ -1,10 +1,11 @@
 """Finished turns are learned from off their path: once, a few at a time, and what cannot be written again later."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import pytest
 import structlog
 
 from app.background import Background
@@ -12,6 +13,7 @@ from app.channel import Chat
 from app.dispatch.reflecting import (
     AT_ONCE,
     KEPT,
+    LOOKS,
     PAUSES,
     REFLECTION_GIVEN_UP,
     REFLECTION_LOST,
@@ -24,7 +26,7 @@ from app.errors import StateError
 from app.sessions.entry import SessionKey
 from memory.outcome import Batch, Ending, Outcome, Remembered
 from memory.record import MemoryCandidate, WriteCounts
-from memory.reflector import UNREADABLE
+from memory.reflector import UNREADABLE, Course
 from memory.scope import ScopeKind
 from memory.turn import FinishedTurn
 from tests.fakes import EPOCH, FakeChat, ManualClock, until
@@ -44,13 +46,20 @@ class Rows:
         self.finished: list[int] = []
         self.put_back: list[tuple[Sequence[Batch], datetime]] = []
         self.lost: Sequence[Pending] = ()
+        self.kept: list[Pending] = []
         self.fault: StateError | None = None
+        self.unkeepable: StateError | None = None
 
     async def take(self, limit: int) -> Sequence[Pending]:
         if self.fault is not None:
             raise self.fault
         taken, self.pending = self.pending[:limit], self.pending[limit:]
         return taken
+
+    async def keep(self, pending: Pending) -> None:
+        if self.unkeepable is not None:
+            raise self.unkeepable
+        self.kept.append(pending)
 
     async def done(self, reflection_id: ReflectionId) -> None:
         self.finished.append(reflection_id)
@@ -69,13 +78,19 @@ class Reflector:
         self.outcome = outcome
         self.reflected: list[FinishedTurn] = []
         self.rewritten: list[Sequence[Batch]] = []
+        self.learns: Sequence[Batch] = ()
+        self.on_asked: Callable[[], None] = lambda: None
         self.gate = asyncio.Event()
         self.gate.set()
         self.running = self.most = 0
 
-    async def reflect(self, turn: FinishedTurn) -> Outcome:
+    async def reflect(self, turn: FinishedTurn, course: Course) -> Outcome:
         self.running += 1
         self.most = max(self.most, self.running)
+        if self.learns:
+            await course.asking()
+            self.on_asked()
+            await course.learned(self.learns)
         await self.gate.wait()
         self.running -= 1
         self.reflected.append(turn)
@@ -173,3 +188,49 @@ async def test_a_call_that_was_interrupted_is_a_log_line_and_records_that_cannot
         house.rows.fault = StateError("locked")
         await until(lambda: len(house.background) == 0)
     assert [line["event"] for line in lines] == [REFLECTION_LOST, REFLECTIONS_UNREACHABLE]
+
+
+async def test_how_far_a_look_has_come_is_kept_before_it_goes_on() -> None:
+    house = House(Rows(pending()))
+    house.reflector.learns = (BATCH,)
+    await house.reflecting.work_off()
+    assert [(each.looks, each.awaits_model, each.unwritten) for each in house.rows.kept] == [
+        (1, True, ()),
+        (1, False, ()),
+        (1, False, (BATCH,)),
+    ]
+    assert house.rows.finished == [1]
+
+
+async def test_a_look_that_cannot_be_told_of_is_not_begun_and_the_others_are() -> None:
+    house = House(Rows(pending(1), pending(2)))
+    house.rows.unkeepable = StateError("locked")
+    with structlog.testing.capture_logs() as lines:
+        assert await house.reflecting.work_off() == 2
+    assert (house.reflector.reflected, house.rows.finished) == ([], [])
+    assert [line["event"] for line in lines] == [REFLECTIONS_UNREACHABLE] * 2
+
+
+async def test_what_was_learned_is_written_though_that_cannot_be_told_of() -> None:
+    house = House(Rows(pending()))
+    house.reflector.learns = (BATCH,)
+    house.reflector.on_asked = lambda: setattr(house.rows, "unkeepable", StateError("locked"))
+    with structlog.testing.capture_logs() as lines:
+        await house.reflecting.work_off()
+    assert house.rows.finished == [1]
+    assert [line["event"] for line in lines] == [REFLECTIONS_UNREACHABLE]
+
+
+@pytest.mark.parametrize(
+    ("found", "is_left"),
+    [
+        (pending(), True),
+        (pending(looks=LOOKS - 1), True),
+        (pending(looks=LOOKS), False),
+        (pending(awaits_model=False), False),
+        (pending(awaits_model=False, unwritten=(BATCH,)), True),
+        (pending(awaits_model=False, unwritten=(BATCH,), looks=LOOKS), False),
+    ],
+)
+def test_a_model_is_asked_once_and_what_ends_the_process_thrice_is_left(found: Pending, *, is_left: bool) -> None:
+    assert found.is_left is is_left
