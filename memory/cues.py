@@ -25,10 +25,13 @@ _WISH = re.compile(
 )
 _TEACHING = re.compile(
     r"\b(?:remember|note that|keep in mind|for the record|fyi|we|our|ours|my|i (?:use|work|live|need|am)|decided"
-    r"|agreed|must|has to|have to|should)\b"
-    r"|\b(?:merk\w*|beachte|wir|unser\w*|mein\w*|beschlossen|vereinbart|muss|müssen|soll|sollen)\b"
-    r"|\b(?:retiens|souviens-toi|note que|nous|notre|nos|mon|ma|mes|il faut|on utilise)\b"
-    r"|\b(?:recuerda|nosotros|nuestr[oa]s?|usamos|mi|mis|hay que|ricorda|nostr[oaie]|usiamo|lembre|noss[oa]s?)\b"
+    r"|agreed|must|has to|have to|should|(?:in|for) (?:this|the) (?:repo(?:sitory)?|codebase|project|channel))\b"
+    r"|\b(?:merk\w*|beachte|wir|unser\w*|mein\w*|beschlossen|vereinbart|muss|müssen|soll|sollen"
+    r"|in (?:diesem|dem) (?:repo(?:sitory)?|projekt|kanal))\b"
+    r"|\b(?:retiens|souviens-toi|note que|nous|notre|nos|mon|ma|mes|il faut|on utilise"
+    r"|dans ce (?:dépôt|repo|projet|canal))\b"
+    r"|\b(?:recuerda|nosotros|nuestr[oa]s?|usamos|mi|mis|hay que|ricorda|nostr[oaie]|usiamo|lembre|noss[oa]s?"
+    r"|(?:en este|in questo|neste) (?:repo(?:sitorio|sitório)?|proyecto|progetto|projeto|canale?))\b"
     r"|\b(?:запомни\w*|мы|наш\w*|мой|моя|мои|нужно|должн\w*)\b"
     r"|覚えて|私たち|我々|弊社|うちの|请记住|記住|记住|我们|我們|기억|우리|تذكر|نحن|זכור|אנחנו",
     re.IGNORECASE,

@@ -197,6 +197,9 @@ def test_a_system_prompt_with_the_marker_asks_for_facts() -> None:
         ("Remember: I like tea", "This user likes tea.", "user"),
         ("this is it. We use ruff in this repository.", "We use ruff in this repository.", "repo"),
         ("we keep this channel for releases", "We keep this channel for releases.", "channel"),
+        ("In this repository the tests run with make", "In this repository the tests run with make.", "repo"),
+        ("for this repo, squash every merge", "For this repo, squash every merge.", "repo"),
+        ("In this channel alerts come first", "In this channel alerts come first.", "channel"),
     ],
 )
 def test_simple_sentences_become_facts(line: str, text: str, audience: str) -> None:
@@ -212,6 +215,8 @@ def test_simple_sentences_become_facts(line: str, text: str, audience: str) -> N
         "Ann: do we use Postgres for billing?",
         "Assistant: We use Postgres for billing.\nOur day is Tuesday.",
         "switchboard: I prefer tea",
+        "Ann: In this repository how do the tests run?",
+        "Ann: In this repository again",
     ],
 )
 def test_questions_small_talk_and_the_bots_own_words_are_no_facts(conversation: str) -> None:

@@ -82,6 +82,21 @@ def test_other_sentences_are_no_wishes(text: str) -> None:
     assert not wishes_for_good(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In this repository the tests run with make check",
+        "For this repo, squash every merge.",
+        "In diesem Repo laufen die Tests mit make check",
+        "Dans ce dépôt les tests tournent avec make",
+        "En este repositorio las pruebas corren con make",
+    ],
+)
+def test_what_is_said_of_a_place_of_work_teaches(text: str) -> None:
+    assert teaches(text)
+    assert not teaches(f"{text}?")
+
+
 def test_a_question_teaches_nothing_unless_it_wishes_something_for_good() -> None:
     assert not teaches("Do we use Argo?")
     assert teaches("Can you always answer in German?")

@@ -49,6 +49,10 @@ SHARED = re.compile(
     r")",
     re.IGNORECASE,
 )
+PLACE = re.compile(
+    r"^(?:in|for) (?:this|the|our) (?:repo(?:sitory)?|codebase|channel),? (?=\S+(?: \S+){2})", re.IGNORECASE
+)
+"""Whatever is said of a place that way holds there."""
 ANSWERING = re.compile(r"^(?:always|never) (?:answer|reply|respond|speak|talk|write to me)\b", re.IGNORECASE)
 """How answers should look is the wish of whoever says it."""
 REPO = re.compile(r"\b(?:repo|repository|codebase|branch|pull requests?|linter)\b", re.IGNORECASE)
@@ -174,7 +178,7 @@ def _fact(sentence: str) -> Fact | None:
     personal = _personal(told)
     if personal is not None:
         return _made(personal, "user")
-    if told != plain or SHARED.match(told):
+    if told != plain or SHARED.match(told) or PLACE.match(told):
         made = _made(told, _audience(told))
         return replace(made, text=f"{correction[0]}{made.text}") if correction else made
     return None
