@@ -1,7 +1,6 @@
 """The durable store: one SQLite file for each scope, so that no question can reach another scope's records."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -27,7 +26,7 @@ from memory.store import (
 )
 from memory.stores import sqlite_archive, sqlite_erasing, sqlite_finding, sqlite_vectors, sqlite_writing
 from memory.stores.searches import Listing, Search
-from memory.stores.sqlite_connections import is_damaged, is_full, is_there
+from memory.stores.sqlite_connections import FAULTS, Fault, is_damaged, is_full, is_there
 from memory.stores.sqlite_files import Lane, ScopeFile, in_lane
 from memory.stores.sqlite_handles import DEFAULT_BOUNDS, Bounds, Handles
 from memory.stores.sqlite_writing import Batch
@@ -45,7 +44,7 @@ def _nothing(_file: ScopeFile) -> None:
     """What most of what is done in a lane has found before a thread begins."""
 
 
-def _fault_of(fault: sqlite3.Error | OSError, path: Path) -> StoreUnavailableError:
+def _fault_of(fault: Fault, path: Path) -> StoreUnavailableError:
     kind = StoreDamagedError if is_damaged(fault) else StoreUnavailableError
     return (StoreFullError if is_full(fault) else kind)(f"the memory file {path} cannot be used: {fault}")
 
@@ -132,7 +131,7 @@ class SqliteStore:
         for path in await self._files():
             try:
                 receipt += await self._erase_from(path, source)
-            except (sqlite3.Error, OSError) as exc:
+            except FAULTS as exc:
                 failures[str(_fault_of(exc, path))] = StoreUnavailableError
             except StoreUnavailableError as exc:
                 failures[str(exc)] = type(exc)
@@ -212,7 +211,7 @@ class SqliteStore:
     ) -> Found:
         try:
             return await in_lane(self._executor, file, lane, partial(work, file), at_once=partial(at_once, file))
-        except (sqlite3.Error, OSError) as exc:
+        except FAULTS as exc:
             raise _fault_of(exc, file.path) from exc
 
     async def _erase_from(self, path: Path, thread_key: str) -> EraseReceipt:
@@ -241,7 +240,7 @@ class SqliteStore:
         """Look into a file beside the pool; ``None`` when it is gone, or left aside. Raises like ``scope_keys``."""
         try:
             return await self._in_place(work)
-        except (sqlite3.Error, OSError) as exc:
+        except FAULTS as exc:
             if not await asyncio.to_thread(is_there, path):
                 return None
             fault = _fault_of(exc, path)

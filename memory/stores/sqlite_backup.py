@@ -13,7 +13,7 @@ from pathlib import Path
 from memory.record import Status
 from memory.store import StoreFullError
 from memory.stores.sqlite_archive import paths
-from memory.stores.sqlite_connections import connect, is_full, is_there, path_of, sync_directory
+from memory.stores.sqlite_connections import FAULTS, connect, is_full, is_there, path_of, sync_directory
 from memory.stores.sqlite_erasing import shards
 from memory.stores.sqlite_rows import status_of
 from memory.stores.sqlite_schema import scope_key_of, transaction, version
@@ -71,7 +71,7 @@ def _backed_up(source: Path, target: Path, file: Path) -> Held:
     copied = target / file.relative_to(source)
     try:
         counted = _copied(file, copied)
-    except (sqlite3.Error, OSError) as exc:
+    except FAULTS as exc:
         if is_full(exc):
             raise StoreFullError(f"{target.parent} has no room left") from exc
         # What is not there any more was erased meanwhile.
@@ -111,7 +111,7 @@ def _examined(folder: Path, file: Path) -> Held:
             scrub_if_owed(connection)
             records = _counted(connection)
         _sync_file(file)
-    except (sqlite3.Error, OSError) as exc:
+    except FAULTS as exc:
         return Held(faults=(f"{file}: {exc}",))
     return Held(int(bool(records)), records)
 

@@ -20,6 +20,10 @@ _SETTINGS = (
 )
 PAUSE_S = 0.005
 
+Fault = sqlite3.Error | OSError | UnicodeDecodeError
+FAULTS = (sqlite3.Error, OSError, UnicodeDecodeError)
+"""What comes of a file that cannot be used. The driver fails over its own words, too, where damage is part of them."""
+
 
 def path_of(directory: Path, scope_key: str) -> Path:
     """The scope's file; its name tells nothing and may be any key's."""
@@ -33,7 +37,7 @@ def is_there(path: Path) -> bool:
 
 
 def connect(path: Path, *, timeout_s: float) -> sqlite3.Connection:
-    """A connection to a file that exists; without a right to write one that only reads. Raises ``sqlite3.Error``."""
+    """A connection to a file that exists; without a right to write one that only reads. Raises ``FAULTS``."""
     try:
         return _open(path, "mode=rw", timeout_s)
     except sqlite3.OperationalError as exc:
@@ -76,15 +80,17 @@ def companion(path: Path, ending: str) -> Path:
     return path.with_name(f"{path.name}{ending}")
 
 
-def is_full(fault: sqlite3.Error | OSError) -> bool:
+def is_full(fault: Fault) -> bool:
     """Whether there was no room to write in."""
     if isinstance(fault, OSError):
         return fault.errno in {errno.ENOSPC, errno.EDQUOT}
     return getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
 
 
-def is_damaged(fault: sqlite3.Error | OSError) -> bool:
+def is_damaged(fault: Fault) -> bool:
     """Whether no further try can read the file; faults without SQLite's number are of what is written in it."""
+    if isinstance(fault, UnicodeDecodeError):
+        return True
     code = getattr(fault, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     return type(fault) is sqlite3.DatabaseError and code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memory.store import EraseReceipt
 from memory.stores.rows import sequence_in
-from memory.stores.sqlite_connections import COMPANIONS, SUFFIX, companion, connect, is_damaged, sync_directory
+from memory.stores.sqlite_connections import COMPANIONS, FAULTS, SUFFIX, companion, connect, is_damaged, sync_directory
 from memory.stores.sqlite_files import ScopeFile
 from memory.stores.sqlite_schema import scope_key_at, version
 from memory.stores.sqlite_scrubbing import delete_all, delete_by_sequence, delete_by_thread, scrub_if_owed
@@ -34,7 +34,7 @@ def erase_scope(file: ScopeFile) -> EraseReceipt:
         file.uses.clear()  # A new file begins with the same numbers.
     try:
         return _receipt(_erase_content(file))
-    except sqlite3.DatabaseError as fault:
+    except FAULTS as fault:
         if not is_damaged(fault):
             raise
         file.distrust(file.writes)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import structlog
 
-from memory.stores.sqlite_connections import FrozenConnection, connect, create
+from memory.stores.sqlite_connections import FAULTS, FrozenConnection, connect, create
 from memory.stores.sqlite_schema import is_refused, mend, migrate
 from memory.stores.sqlite_scrubbing import scrub_if_owed
 from memory.stores.sqlite_snapshot import Snapshot, data_version
@@ -119,7 +119,7 @@ class ScopeFile:
         try:
             self.reads.be_patient(False)
             return self.path.stat().st_ino == self.reads.inode and data_version(connection) == snapshot.version
-        except (sqlite3.Error, OSError):
+        except FAULTS:
             return False
 
     def writer(self) -> sqlite3.Connection | None:
@@ -158,13 +158,13 @@ class ScopeFile:
             if connection is not None:
                 self.log_length += 1 + len(self.uses) // ROWS_OF_A_SEARCH
                 self.uses.write(connection)
-        except (sqlite3.Error, OSError) as exc:
+        except FAULTS as exc:
             return str(exc)
         return None
 
     def shorten_log(self) -> None:
         """Carry the log over into the file, as far as no reader needs it; what goes wrong is for the next write."""
-        with self.writes.thread, suppress(sqlite3.Error, OSError):
+        with self.writes.thread, suppress(*FAULTS):
             connection = self.writer()
             if connection is not None:
                 scrub_if_owed(connection)
@@ -253,7 +253,7 @@ async def in_lane(
         with lane.thread:
             try:
                 return work()
-            except (sqlite3.Error, OSError):
+            except FAULTS:
                 file.distrust(lane)
                 raise
 

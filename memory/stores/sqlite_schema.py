@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memory.stores.sqlite_connections import path_of
+from memory.stores.sqlite_connections import FAULTS, Fault, path_of
 from memory.stores.sqlite_rows import INSERT_ENTRY, entry_of, packed_terms, record_of
 from memory.text import TERMS_VERSION, record_terms
 
@@ -134,13 +134,13 @@ def _index_fits(connection: sqlite3.Connection) -> bool:
     try:
         active, entries = connection.execute(_COUNTS).fetchone()
         return active == entries and not connection.execute(_ORPHAN).fetchone()[0]
-    except sqlite3.DatabaseError as exc:
+    except FAULTS as exc:
         if is_refused(exc):
             raise
         return False
 
 
-def is_refused(exc: sqlite3.Error) -> bool:
+def is_refused(exc: Fault) -> bool:
     """Whether the file is only not to be written or read at the moment, as opposed to broken."""
     code = getattr(exc, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return code & 0xFF in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR}

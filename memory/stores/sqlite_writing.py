@@ -4,6 +4,7 @@ import json
 import sqlite3
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from memory.engine import (
     FIRST_SEQUENCE,
@@ -85,8 +86,16 @@ def _earlier(connection: sqlite3.Connection, batch: Batch) -> WriteCounts | None
     row = connection.execute(
         "SELECT digest, counts, at FROM applied WHERE key = ?", (storable(batch.idempotency_key),)
     ).fetchone()
-    applied = None if row is None else Applied(row[0], WriteCounts(**json.loads(row[1])), moment(row[2]))
+    applied = None if row is None else _applied(row)
     return earlier_counts(applied, digest_of(batch.candidates), batch.now)
+
+
+def _applied(row: tuple[Any, ...]) -> Applied:
+    digest, counts, at = row
+    try:
+        return Applied(digest, WriteCounts(**json.loads(counts)), moment(at))
+    except (TypeError, ValueError, OverflowError) as exc:
+        raise sqlite3.DatabaseError("what was applied does not read") from exc
 
 
 def _note_applied(connection: sqlite3.Connection, batch: Batch, counts: WriteCounts) -> None:

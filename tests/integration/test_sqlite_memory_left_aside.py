@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.record import Status
-from memory.store import Stats, StoreUnavailableError
+from memory.store import Query, Stats, StoreDamagedError, StoreUnavailableError
 from memory.stores.sqlite import SqliteStore
 from memory.stores.sqlite_backup import back_up
 from memory.stores.sqlite_connections import path_of
@@ -64,7 +64,17 @@ def nobodys(path: Path) -> None:
     sql(path, "UPDATE meta SET value = '{' WHERE key = 'scope_key'")
 
 
-HARMS = [garbage, astray, a_folder, another_scopes, nobodys]
+def unspeakable(path: Path) -> None:
+    """What is wrong with it can only be told with bytes that are no text."""
+    content = path.read_bytes()
+    assert content.count(b"records_thread") == 2
+    broken = content.replace(b"records_thread", b"\xffecords_thread").replace(
+        b"ON records (source", b"ON recordz (source"
+    )
+    path.write_bytes(broken)
+
+
+HARMS = [garbage, astray, a_folder, another_scopes, nobodys, unspeakable]
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -84,6 +94,7 @@ async def test_what_cannot_be_looked_into_is_named_and_the_rest_is_there(
         await store.stats()
     with pytest.raises(StoreUnavailableError):
         await store.records(ORG, 9)
+    assert (await store.retrieve(ORG, Query("deploys", 8))).is_degraded
     with pytest.raises(StoreUnavailableError, match=f"1 files could not be looked at: the memory file {path}"):
         await store.erase_thread(THREAD)
     assert await store.records(USER, 9) == []
@@ -114,6 +125,19 @@ async def test_a_status_nobody_gave_is_damage(store: SqliteStore, shelf: Shelf) 
     target.mkdir()
     held = await asyncio.to_thread(back_up, shelf.directory, target, Watched())
     assert (held.scopes, len(held.faults)) == (1, 1)
+
+
+@pytest.mark.parametrize("counts", ["{", "[]", '{"zebra": 1}', "5"])
+async def test_what_became_of_a_batch_does_not_read_and_is_damage(
+    store: SqliteStore, shelf: Shelf, counts: str
+) -> None:
+    await store.write(ORG, [fact("lunch is at noon")], idempotency_key="one")
+    await store.aclose()
+    sql(path_of(shelf.directory, ORG), "UPDATE applied SET counts = ?", counts)
+    again = opened(shelf)
+    with pytest.raises(StoreDamagedError):
+        await again.write(ORG, [fact("lunch is at noon")], idempotency_key="one")
+    await again.aclose()
 
 
 async def test_a_folder_that_may_not_be_read_is_no_empty_one() -> None:
