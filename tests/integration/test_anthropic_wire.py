@@ -144,6 +144,6 @@ async def test_a_server_without_a_key_gets_no_credentials() -> None:
 
 async def test_pings_keep_a_slow_answer_alive() -> None:
     chunks = [anthropic_start(), *[anthropic_event("ping")] * 9, *anthropic_text("Late"), *anthropic_end()]
-    async with connected(AnthropicProvider, Answer(chunks, silence_s=0.03), idle_s=0.3) as (_, provider):
+    async with connected(AnthropicProvider, Answer(chunks, silence_s=0.1), idle_s=1.0) as (_, provider):
         events = await read(provider)
     assert text_of(events) == "Late"
