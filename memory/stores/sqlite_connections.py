@@ -37,15 +37,22 @@ def is_there(path: Path) -> bool:
 
 
 def connect(path: Path, *, timeout_s: float) -> sqlite3.Connection:
-    """A connection to a file that exists; without a right to write one that only reads. Raises ``FAULTS``."""
+    """A connection to a file that exists; without a right to write, or room, one that only reads. Raises ``FAULTS``."""
     try:
         return _open(path, "mode=rw", timeout_s)
     except sqlite3.OperationalError as exc:
-        is_forbidden = exc.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
-        if not is_forbidden or not path.exists() or companion(path, "-wal").exists():
+        if not path.exists() or not _is_still(path, exc):
             raise
-    # Nobody may make a log beside the file, so nobody is writing.
     return _open(path, "mode=ro&immutable=1", timeout_s, FrozenConnection)
+
+
+def _is_still(path: Path, fault: sqlite3.OperationalError) -> bool:
+    """Whether nobody is writing to the file: nobody may make a log beside it, or nobody has the room for one."""
+    log = companion(path, "-wal")
+    if is_full(fault):
+        return not log.exists() or not log.stat().st_size  # The failed try leaves an empty one.
+    is_forbidden = fault.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+    return is_forbidden and not log.exists()
 
 
 def create(path: Path, *, timeout_s: float) -> sqlite3.Connection:
@@ -81,10 +88,11 @@ def companion(path: Path, ending: str) -> Path:
 
 
 def is_full(fault: Fault) -> bool:
-    """Whether there was no room to write in."""
+    """Whether there was no room to write in, or for the index of a log."""
     if isinstance(fault, OSError):
         return fault.errno in {errno.ENOSPC, errno.EDQUOT}
-    return getattr(fault, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+    code = getattr(fault, "sqlite_errorcode", 0)
+    return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE
 
 
 def is_damaged(fault: Fault) -> bool:

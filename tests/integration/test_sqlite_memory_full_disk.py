@@ -49,6 +49,67 @@ async def main(disk):
 asyncio.run(main(Path(sys.argv[1])))
 """
 
+BEGUN_WITHOUT_ROOM = """
+import asyncio, json, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from memory.ranker import KeywordRanker
+from memory.record import MemoryCandidate
+from memory.store import Query, StoreFullError
+from memory.stores.sqlite import SqliteStore
+
+async def fails(call):
+    try:
+        await call
+    except StoreFullError:
+        return True
+    return False
+
+def opened(disk):
+    return SqliteStore(disk / "memory", ranker=KeywordRanker(), now=lambda: datetime.now(UTC), cap=None)
+
+FACT = [MemoryCandidate("fact", "deploys need approval", "slack:C1:1.0")]
+
+async def main(disk):
+    store = opened(disk)
+    await store.write("org:acme", FACT)
+    await store.aclose()
+    ballast = (disk / "ballast").open("wb", buffering=0)
+    try:
+        while True:
+            ballast.write(bytes(1_000))
+    except OSError:
+        ballast.close()
+    store = opened(disk)
+    found = [await store.retrieve("org:acme", Query("deploys", 8)) for _ in range(2)]
+    read = {
+        "found": [len(each.hits) for each in found],
+        "listed": len(await store.list("org:acme", 9)),
+        "scopes": await store.scope_keys(9),
+        "counted": (await store.stats()).scopes,
+        "refused": [
+            await fails(store.write("org:acme", FACT)),
+            await fails(store.forget("org:acme", "mem:org:acme:0")),
+            await fails(store.erase_thread("slack:C1:1.0")),
+        ],
+    }
+    (disk / "ballast").unlink()
+    read["after"] = (await store.write("org:acme", FACT)).deduped
+    await store.aclose()
+    print(json.dumps(read))
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+async def test_what_begins_on_a_full_disk_reads_all_the_same(tmp_path: Path) -> None:
+    """SQLite wants room to read, too, for the index of a log; without a log there is nothing that it could miss."""
+    lines = await asyncio.to_thread(on_a_small_disk, tmp_path, sys.executable, "-c", BEGUN_WITHOUT_ROOM, str(tmp_path))
+    told = json.loads(lines.splitlines()[-1])
+    assert (told["found"], told["listed"], told["scopes"], told["counted"]) == ([1, 1], 1, ["org:acme"], 1)
+    assert told["refused"] == [True, True, True]
+    assert told["after"] == 1
+
 
 async def test_a_full_disk_is_told_as_such_and_keeps_whole_batches_only(tmp_path: Path) -> None:
     """Reading goes on, and so does writing as soon as there is room; a batch that was refused left no key."""
