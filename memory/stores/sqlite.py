@@ -26,7 +26,7 @@ from memory.store import (
 )
 from memory.stores import sqlite_archive, sqlite_erasing, sqlite_finding, sqlite_vectors, sqlite_writing
 from memory.stores.searches import Listing, Search
-from memory.stores.sqlite_connections import FAULTS, Fault, is_damaged, is_full, is_there
+from memory.stores.sqlite_connections import FAULTS, Fault, is_damaged, is_full, is_there, words_of
 from memory.stores.sqlite_files import Lane, ScopeFile, in_lane
 from memory.stores.sqlite_handles import DEFAULT_BOUNDS, Bounds, Handles
 from memory.stores.sqlite_writing import Batch
@@ -46,7 +46,7 @@ def _nothing(_file: ScopeFile) -> None:
 
 def _fault_of(fault: Fault, path: Path) -> StoreUnavailableError:
     kind = StoreDamagedError if is_damaged(fault) else StoreUnavailableError
-    return (StoreFullError if is_full(fault) else kind)(f"the memory file {path} cannot be used: {fault}")
+    return (StoreFullError if is_full(fault) else kind)(f"the memory file {path} cannot be used: {words_of(fault)}")
 
 
 class SqliteStore:

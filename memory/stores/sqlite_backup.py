@@ -13,7 +13,7 @@ from pathlib import Path
 from memory.record import Status
 from memory.store import StoreFullError
 from memory.stores.sqlite_archive import paths
-from memory.stores.sqlite_connections import FAULTS, connect, is_full, is_there, path_of, sync_directory
+from memory.stores.sqlite_connections import FAULTS, connect, is_full, is_there, path_of, sync_directory, words_of
 from memory.stores.sqlite_erasing import shards
 from memory.stores.sqlite_rows import status_of
 from memory.stores.sqlite_schema import scope_key_of, transaction, version
@@ -75,7 +75,7 @@ def _backed_up(source: Path, target: Path, file: Path) -> Held:
         if is_full(exc):
             raise StoreFullError(f"{target.parent} has no room left") from exc
         # What is not there any more was erased meanwhile.
-        return Held(faults=(f"{file}: {exc}",)) if is_there(file) else Held()
+        return Held(faults=(f"{file}: {words_of(exc)}",)) if is_there(file) else Held()
     if counted is None:
         return Held()
     held = _examined(target, copied)
@@ -112,7 +112,7 @@ def _examined(folder: Path, file: Path) -> Held:
             records = _counted(connection)
         _sync_file(file)
     except FAULTS as exc:
-        return Held(faults=(f"{file}: {exc}",))
+        return Held(faults=(f"{file}: {words_of(exc)}",))
     return Held(int(bool(records)), records)
 
 

@@ -97,10 +97,20 @@ def is_full(fault: Fault) -> bool:
 
 def is_damaged(fault: Fault) -> bool:
     """Whether no further try can read the file; faults without SQLite's number are of what is written in it."""
-    if isinstance(fault, UnicodeDecodeError):
+    if isinstance(fault, UnicodeDecodeError) or _quotes_a_row(fault):
         return True
     code = getattr(fault, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
     return type(fault) is sqlite3.DatabaseError and code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def words_of(fault: Fault) -> str:
+    """What is wrong, without a word of a record."""
+    return "a text does not read" if _quotes_a_row(fault) else str(fault)
+
+
+def _quotes_a_row(fault: Fault) -> bool:
+    """The driver's one message that has content of the file in it."""
+    return isinstance(fault, sqlite3.OperationalError) and str(fault).startswith("Could not decode")
 
 
 def sync_directory(directory: Path) -> None:

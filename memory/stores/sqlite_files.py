@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import structlog
 
-from memory.stores.sqlite_connections import FAULTS, FrozenConnection, connect, create
+from memory.stores.sqlite_connections import FAULTS, FrozenConnection, connect, create, words_of
 from memory.stores.sqlite_schema import is_refused, mend, migrate
 from memory.stores.sqlite_scrubbing import scrub_if_owed
 from memory.stores.sqlite_snapshot import Snapshot, data_version
@@ -159,7 +159,7 @@ class ScopeFile:
                 self.log_length += 1 + len(self.uses) // ROWS_OF_A_SEARCH
                 self.uses.write(connection)
         except FAULTS as exc:
-            return str(exc)
+            return words_of(exc)
         return None
 
     def shorten_log(self) -> None:

@@ -113,6 +113,22 @@ async def test_a_backup_names_what_it_lacks(shelf: Shelf, harm: Callable[[Path],
     assert path.name in fault
 
 
+async def test_words_that_do_not_read_are_damage_and_are_not_repeated(
+    store: SqliteStore, shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The driver quotes the text that it cannot read; no log and no refusal tells what is remembered."""
+    path = path_of(shelf.directory, ORG)
+    sql(path, "UPDATE records SET text = CAST(x'7A6562726171FF' AS TEXT)")
+    assert (await store.retrieve(ORG, Query("deploys", 8))).is_degraded
+    told = capsys.readouterr().out
+    for asked in (store.list(ORG, 9), store.records(ORG, 9)):
+        with pytest.raises(StoreDamagedError) as refusal:
+            await asked
+        told += str(refusal.value)
+    assert told.count("does not read") == 3
+    assert "zebraq" not in told
+
+
 async def test_a_status_nobody_gave_is_damage(store: SqliteStore, shelf: Shelf) -> None:
     path = path_of(shelf.directory, ORG)
     sql(path, "UPDATE records SET status = 'zebra'")
