@@ -57,9 +57,9 @@ class Dispatcher:
         self._arrivals = Arrivals()
         self.lines = ports.lines
         self.redelivery = Redelivery(ports.clock, ports.spawn)
-        self.revising = Revising(ports, limits.message_chars)
         self.judging = Judging(self._entrance, self.redelivery, ports.clock)
         self.outbox = Outbox(ports.journal, self.redelivery, ports.spawn, ports.clock, self._in_place)
+        self.revising = Revising(ports, limits.message_chars, self.outbox.unwritten.has)
         self._turns = Turns(ports, limits, self._entrance, self.outbox, fitting)
 
     @property

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from app.channel import Place, UserId
@@ -29,7 +29,9 @@ class Revising:
     taken back, and in the new words.
     """
 
-    def __init__(self, ports: Ports, message_chars: int) -> None:
+    def __init__(self, ports: Ports, message_chars: int, has_ended: Callable[[Place], bool]) -> None:
+        """``has_ended``: whether a message has, which the journal may not know yet."""
+        self._has_ended = has_ended
         self._ports = ports
         self._message_chars = message_chars
         self._revised: OrderedDict[MessageId, str | None] = OrderedDict()
@@ -40,7 +42,7 @@ class Revising:
 
         Raises ``StateError``.
         """
-        if not self._running(place):
+        if not self._running(place) and not self._has_ended(place):
             for gone in await self._ports.journal.withdraw(place, PARTS):
                 self._remember(gone, None)
                 self._carry_out(self._standing(gone))
@@ -72,10 +74,11 @@ class Revising:
         is_others = ticket.is_answered and ticket.carries
         if is_others or (ticket.is_final and ticket.arrival.sender != author):
             return
+        taken_along = tuple(ticket.carries)
         self._ports.lines.withdraw(ticket)
         if ticket.is_withdrawn:
-            # Those that it had taken along are to be given to a model again.
-            self._carry_out(tuple(ticket.carries))
+            # They are to be given to a model again.
+            self._carry_out(taken_along)
 
     def _carry_out(self, tickets: Sequence[Ticket[Work]]) -> None:
         """What is known to have become of them."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from app.channel import Place
 from app.dispatch.journal import Accepted
 from app.dispatch.redelivery import Redelivery
 from app.errors import StateError
@@ -55,6 +56,10 @@ class Unwritten:
     def of(self, accepted: Accepted) -> Write | None:
         """What writes all that is missing of the message's end; ``None`` when nothing is."""
         return (lambda: self._write(self._all_of(accepted))) if self._all_of(accepted) else None
+
+    def has(self, place: Place) -> bool:
+        """Whether the message at ``place`` has ended, which is not written down."""
+        return any(owed.accepted.message.place == place for owed in self._owed)
 
     async def write(self) -> int:
         """Write what can be written; how much is left. Nothing goes before what its conversation had earlier."""

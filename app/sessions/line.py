@@ -78,7 +78,7 @@ class Line(Generic[T]):
             self.waiting.remove(ticket)
 
     def put_back(self, untaken: Sequence[Ticket[T]]) -> None:
-        """What a turn that has ended leaves without an answer comes next, in its order."""
+        """What a turn leaves without an answer comes next, in its order."""
         for ticket in reversed(untaken):
             ticket.carrier = None
             ticket.move(Stage.WAITING)

@@ -198,8 +198,11 @@ class Lines(Generic[T]):
 
         A turn that runs, whatever its model has, is cut, and the messages it has taken along come next, as one turn.
         """
-        if ticket.stage is Stage.RUNNING:
-            ticket.take_back()
+        line = self._lines.get(ticket.key)
+        if line is not None and ticket.stage is Stage.RUNNING:
+            if ticket.take_back():
+                heir = ticket.bequeath()
+                self._put_back(line, ticket.key, [] if heir is None else [heir])
             return
         self.leave(ticket)
         ticket.move(Stage.OVER, WithdrawnError(TAKEN_BACK))
@@ -234,17 +237,21 @@ class Lines(Generic[T]):
         self._advance(ticket.key, line)
 
     def _end(self, line: Line[T], ticket: Ticket[T]) -> None:
-        heir = ticket.bequeath() if ticket.is_withdrawn else None
         for each in ticket.carries:
             each.move(Stage.OVER)
-        untaken = [*([] if heir is None else [heir]), *line.steering]
-        line.up, line.steering = None, []
+        line.up = None
+        self._put_back(line, ticket.key)
+
+    def _put_back(self, line: Line[T], key: SessionKey, left: Sequence[Ticket[T]] = ()) -> None:
+        """What a turn has ``left`` of what it took along, and what it did not take, is what comes next."""
+        turns = [*left, *line.steering]
+        line.steering = []
         if self._is_holding:
-            held = [each for turn in untaken for each in (turn, *turn.carries)]
-            self._held[ticket.key] += len(held)
+            held = [each for turn in turns for each in (turn, *turn.carries)]
+            self._held[key] += len(held)
             self._take_away(held, HeldError)
         else:
-            line.put_back(untaken)
+            line.put_back(turns)
 
     def _take_away(self, tickets: Sequence[Ticket[T]], fault: type[OutOfLineError]) -> None:
         for ticket in tickets:

@@ -110,14 +110,13 @@ class Ticket(Generic[T]):
         self.task.cancel()
         return True
 
-    def take_back(self) -> None:
-        """Cut its turn, which runs, for good: what it carries is to be answered without it, in its latest words."""
+    def take_back(self) -> bool:
+        """Cut its turn, which runs, for good."""
         if self.task is None or not self.can_be_cut:
-            return
+            return False
         self.fault = WithdrawnError(TAKEN_BACK)
-        for each in self.carries:
-            each.is_final = False
         self.task.cancel()
+        return True
 
     def carry(self, other: "Ticket[T]") -> None:
         other.carrier = self
@@ -125,9 +124,14 @@ class Ticket(Generic[T]):
         self.carries.append(other)
 
     def bequeath(self) -> "Ticket[T] | None":
-        """The first of those it carries takes its place and the rest; ``None`` when it carries nobody."""
+        """The first of those it carries takes its place and the rest; ``None`` when it carries nobody.
+
+        A model that has any of them has them no longer for an answer.
+        """
         if not self.carries:
             return None
+        for each in self.carries:
+            each.is_final = False
         heir, *rest = self.carries
         self.carries = []
         heir.carrier = None

@@ -395,14 +395,15 @@ async def test_a_turn_that_is_taken_back_leaves_what_it_has_taken_along_to_the_n
     async with house() as home:
         home.say("a")
         await home.settle()
-        first, *_ = [home.say(text, BusyInput.INTERRUPT) for text in "bcd"]
-        home.say("behind", sender=BOB)
+        first, *along = [home.say(text, BusyInput.INTERRUPT) for text in "bcd"]
+        behind = home.say("behind", sender=BOB)
         await until(lambda: home.lines.turn_of(KEY) is first)
-        for each in (first, *first.carries):
+        for each in (first, *along):
             each.is_final = True
         home.lines.withdraw(first)
         home.lines.withdraw(first)
-        assert not any(each.is_final for each in first.carries)
+        assert home.lines.unbegun(KEY) == (*along, behind), "whoever clears the line finds them there"
+        assert not any(each.is_final for each in along)
         await until(lambda: home.began[-1] == ("c", "d"))
         await home.end("c", "behind")
         assert home.began == [("a",), ("b", "c", "d"), ("c", "d"), ("behind",)]

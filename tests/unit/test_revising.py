@@ -10,6 +10,7 @@ from app.agents.providers.base import Turn
 from app.channel import IncomingMessage, Remains, UserId, WorkspaceId
 from app.dispatch import wording
 from app.dispatch.work import Work
+from app.errors import StateError
 from app.sessions.busy import BusyInput
 from commands.registry import Registry
 from commands.spec import Argument, Caller, Command, Followup, Reply, Values
@@ -438,6 +439,20 @@ async def test_an_answer_that_is_made_is_shown_to_whoever_still_waits_for_it() -
     assert talk.results == ("ran", "carried")
     assert len(talk.house.provider.requests) == 2
     assert talk.chats["two"].answer.is_finished
+
+
+async def test_an_answer_whose_end_could_not_be_written_is_kept_though_its_question_is_deleted_meanwhile() -> None:
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        talk = Talk(group)
+        talk.house.journal.broken_promises = StateError("disk full")
+        await talk.begin()
+        talk.gate.set()
+    talk.house.journal.broken_promises = None
+    await talk.revising.withdraw(FIRST.place, ALICE)
+    assert talk.house.journal.outcomes == {}, "nothing of it would be kept any more"
+    assert await talk.house.dispatcher.outbox.unwritten.write() == 0
+    assert talk.house.journal.outcomes == {1: "ran"}
+    assert [[line.content for line in record.lines] for record in talk.house.journal.records] == [["one", "Let me see"]]
 
 
 @pytest.mark.parametrize("is_preparing", [False, True])
