@@ -2,13 +2,14 @@
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import hypothesis
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
 from app.logs import configure
+from memory.service.process import YOUNG_OBJECTS
 
 hypothesis.settings.register_profile("house", deadline=None)  # how long an example takes is the machine's affair
 hypothesis.settings.load_profile("house")
@@ -16,10 +17,17 @@ hypothesis.settings.load_profile("house")
 pytest_plugins = ["tests.following", "tests.state_databases", "tests.memory_databases"]
 
 
-def pytest_collection_finish() -> None:
-    """Tests and modules stay until the end: a full collection need not look through a million objects each time."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Tests and modules stay until the end: nobody looks through a million objects while they grow, nor each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(YOUNG_OBJECTS)  # as in production
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

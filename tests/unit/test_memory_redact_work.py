@@ -266,12 +266,8 @@ def test_twice_the_text_takes_twice_the_calls(unit: str) -> None:
     assert more <= 2.2 * fewer
 
 
-def processor_s(text: str) -> float:
-    """What this process itself worked, whatever else the machine does; the least of two."""
-    return min(_worked_s(text) for _ in range(2))
-
-
-def _worked_s(text: str) -> float:
+def worked_s(text: str) -> float:
+    """What this process itself worked, whatever else the machine does."""
     began_s = time.process_time()
     redact(text)
     return time.process_time() - began_s
@@ -279,8 +275,9 @@ def _worked_s(text: str) -> float:
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_four_times_the_text_takes_no_more_than_linear_work(unit: str) -> None:
-    """Calls do not tell how far a pattern reads in one of them; the processor's time does."""
-    assert processor_s(filled(unit, 60_000)) <= LINEAR * processor_s(filled(unit, 15_000)) + SLACK_S
+    """Calls do not tell how far a pattern reads in one of them; the processor's time does, the least of two."""
+    bound_s = LINEAR * min(worked_s(filled(unit, 15_000)) for _ in range(2)) + SLACK_S
+    assert any(worked_s(filled(unit, 60_000)) <= bound_s for _ in range(2))
 
 
 @pytest.mark.parametrize("unit", SLOWEST)
