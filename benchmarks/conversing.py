@@ -45,13 +45,17 @@ FULL, QUICK = Scale(1_000, 3, 80.0, 300), Scale(300, 1, 60.0, 50)
 
 @dataclass(frozen=True, slots=True)
 class Talked:
-    """One side's day: at a pace, then everybody in one go."""
+    """One side's day: at a pace, then a crowd that all waits at the same time, then everybody in one instant."""
 
     paced: Waits
+    crowded: Waits
     together: Waits
     cpu_s: float
-    """Of the bot's process, over both."""
+    """Of the bot's process, over all of it."""
     peak_bytes: int
+
+    def all(self) -> tuple[Waits, ...]:
+        return self.paced, self.crowded, self.together
 
 
 def run(scale: Scale) -> Generator[Table]:
@@ -77,33 +81,36 @@ def _talked(side: Side, scale: Scale) -> Talked:
         before_s = bot.ask(CpuTime())
         pace = Talk(scale.threads, scale.rounds, scale.per_s, goes_on)
         paced = desk.ask(pace, scale.threads * scale.rounds / scale.per_s + _PATIENCE_S)
+        crowded = desk.ask(Talk(scale.threads, 1, scale.threads / MODEL_S, goes_on), _PATIENCE_S)
         together = desk.ask(Talk(scale.threads, 1, None, goes_on), _PATIENCE_S)
-        return Talked(paced, together, bot.ask(CpuTime()) - before_s, bot.ask(PeakMemory()))
+        return Talked(paced, crowded, together, bot.ask(CpuTime()) - before_s, bot.ask(PeakMemory()))
 
 
 def talk_table(sides: Mapping[Side, Talked], scale: Scale) -> Table:
     bare, ours = sides[Side.BARE], sides[Side.OURS]
-    questions = scale.threads * (scale.rounds + 1)
+    questions = scale.threads * (scale.rounds + 2)
 
     def added(name: str, percent: float, waits: Mapping[Side, Waits], verdict: str = "") -> tuple[str, ...]:
         figures = {side: percentile(waits[side].added_s, percent) for side in Side}
         return name, ms(figures[Side.BARE]), ms(figures[Side.OURS]), verdict
 
     paced = {side: sides[side].paced for side in Side}
+    crowded = {side: sides[side].crowded for side in Side}
     together = {side: sides[side].together for side in Side}
-    spoilt = sum(each.lost + each.doubled + each.reordered for each in (ours.paced, ours.together))
+    spoilt = sum(each.lost + each.doubled + each.reordered for each in ours.all())
     return Table(
         f"{scale.threads} conversations, a model that takes {MODEL_S:g} s",
         ("", Side.BARE, Side.OURS, ""),
         [
-            added(
-                f"{scale.per_s:g} questions/s: added, p50", 50, paced, ADDED.verdict(median(ours.paced.added_s) * 1000)
-            ),
+            added(f"{scale.per_s:g} questions/s: added, p50", 50, paced, _verdict(ours.paced)),
             added("the same, p99", 99, paced),
-            ("the same: under way at most", str(bare.paced.most_at_once), str(ours.paced.most_at_once), ""),
-            added("all in one go: added, p50", 50, together, ADDED.verdict(median(ours.together.added_s) * 1000)),
+            _most("the same: under way at most", paced),
+            added(f"all within {MODEL_S:g} s: added, p50", 50, crowded, _verdict(ours.crowded)),
+            added("the same, p99", 99, crowded),
+            _most("the same: under way at most", crowded),
+            added("all in one instant: added, p50", 50, together, _verdict(ours.together)),
             added("the same, p99", 99, together),
-            ("the same: under way at most", str(bare.together.most_at_once), str(ours.together.most_at_once), ""),
+            _most("the same: under way at most", together),
             ("lost, doubled, reordered", _spoilt(bare), _spoilt(ours), SPOILT.verdict(spoilt)),
             (
                 "resident, at most",
@@ -120,15 +127,28 @@ def talk_table(sides: Mapping[Side, Talked], scale: Scale) -> Table:
         ],
         (
             f"added: from the question to the whole answer, without the model's {MODEL_S:g} s; playground included",
-            f"at a pace: {scale.rounds} in each thread, at moments of chance; in one go: one in each of new threads",
+            f"at a pace: {scale.rounds} in each thread, at moments of chance; else one in each of new threads: at",
+            f"moments of chance within {MODEL_S:g} s, so that all wait at the same time, or with nothing between them",
             f"{Side.OURS} over SQLite with full synchronous writes; one side after the other",
         ),
     )
 
 
+def _verdict(waits: Waits) -> str:
+    return ADDED.verdict(median(waits.added_s) * 1000)
+
+
+def _most(name: str, waits: Mapping[Side, Waits]) -> tuple[str, ...]:
+    return name, str(waits[Side.BARE].most_at_once), str(waits[Side.OURS].most_at_once), ""
+
+
 def _spoilt(talked: Talked) -> str:
-    both = (talked.paced, talked.together)
-    counts = (sum(each.lost for each in both), sum(each.doubled for each in both), sum(each.reordered for each in both))
+    talks = talked.all()
+    counts = (
+        sum(each.lost for each in talks),
+        sum(each.doubled for each in talks),
+        sum(each.reordered for each in talks),
+    )
     return ", ".join(map(str, counts))
 
 
