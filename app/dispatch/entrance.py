@@ -7,15 +7,19 @@ from contextlib import contextmanager
 WIDTH = 8
 """Messages that may look around (thread, memory, names) at one time. The work is short and mostly waits for the
 network; every further one at work delays the event loop's answer to Slack, which counts three seconds."""
+CROWD = 16
+"""Messages that may be being written down while others come in; more of them are a burst, and go first. In a busy hour
+some are at nearly every moment: whoever waited for a moment without any would always wait until patience ends."""
 PATIENCE_S = 0.25
-"""So long work gives way to messages that are being written down."""
+"""So long work gives way to a burst."""
 
 
 class Entrance:
-    """``async with`` it around the busy start of a turn; first come, first served, and arrivals before all."""
+    """``async with`` it around the busy start of a turn; first come, first served, a burst before all."""
 
-    def __init__(self, width: int = WIDTH, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, width: int = WIDTH, *, crowd: int = CROWD, patience_s: float = PATIENCE_S) -> None:
         self._places = asyncio.Semaphore(width)
+        self._crowd = crowd
         self._patience_s = patience_s
         self._arriving = 0
         self._is_quiet = asyncio.Event()
@@ -25,12 +29,13 @@ class Entrance:
     def arriving(self) -> Generator[None]:
         """Around the acceptance of a message, which the platform waits for."""
         self._arriving += 1
-        self._is_quiet.clear()
+        if self._arriving > self._crowd:
+            self._is_quiet.clear()
         try:
             yield
         finally:
             self._arriving -= 1
-            if self._arriving == 0:
+            if self._arriving <= self._crowd:
                 self._is_quiet.set()
 
     async def __aenter__(self) -> None:

@@ -114,8 +114,8 @@ def test_work_runs_to_its_end_on_the_fast_loop() -> None:
     assert seen == ["uvloop"]
 
 
-async def test_who_comes_in_gives_way_to_messages_that_are_being_written_down_but_not_for_ever() -> None:
-    entrance, entered = Entrance(1, patience_s=60.0), list[str]()
+async def test_who_comes_in_gives_way_to_a_burst_that_is_being_written_down_but_not_for_ever() -> None:
+    entrance, entered = Entrance(1, crowd=0, patience_s=60.0), list[str]()
 
     async def enter(name: str) -> None:
         async with entrance:
@@ -131,8 +131,27 @@ async def test_who_comes_in_gives_way_to_messages_that_are_being_written_down_bu
         await asyncio.wait([waiting])
     await given_up
     assert entered == ["second"], "whoever gives up leaves the place to the next"
-    hasty = Entrance(1, patience_s=0.0)
+    hasty = Entrance(1, crowd=0, patience_s=0.0)
     with hasty.arriving():
         async with hasty:
             entered.append("third")
     assert entered[-1] == "third"
+
+
+async def test_messages_that_are_always_being_written_down_hold_nobody_up_until_they_are_a_burst() -> None:
+    entrance, entered = Entrance(1, crowd=2, patience_s=60.0), asyncio.Event()
+
+    async def enter() -> None:
+        async with entrance:
+            entered.set()
+
+    with entrance.arriving(), entrance.arriving():
+        await enter()
+        assert entered.is_set()
+        entered.clear()
+        with entrance.arriving():
+            waiting = asyncio.create_task(enter())
+            await asyncio.sleep(0)
+            assert not entered.is_set()
+        await waiting
+    assert entered.is_set()
