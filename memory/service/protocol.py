@@ -13,7 +13,7 @@ import httptools
 from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from memory.service.sending import CLOSE, send_object
@@ -58,6 +58,8 @@ class BoundedProtocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._timer: asyncio.TimerHandle | None = None
+        self._unanswered: list[RequestResponseCycle] = []
+        """Requests that another one came behind before their answer was whole."""
         self._is_arriving = True
         self._is_in_head = True
         self._head = b""
@@ -80,6 +82,10 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        for cycle in self._unanswered:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self._unanswered.clear()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
@@ -90,6 +96,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self._is_in_head = False
         if len(self.connections) > self.bounds.connections:
             self.app = overloaded
+        if self._is_answering():
+            self._unanswered = [each for each in self._unanswered if not each.response_complete]
+            self._unanswered.append(self.cycle)
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
