@@ -18,6 +18,7 @@ DENY_REASON = "the table says no"
 RIGHT: Mapping[str, Mapping[str, str | int | bool]] = {
     "memory.list": {"words": "deploys on friday", "scope": "org", "limit": 5, "repo": "acme/web"},
     "memory.forget": {"id": "mem:user:slack:U1:0"},
+    "memory.erase": {"what": "mem:user:slack:U1:0", "yes": True},
     "memory.review": {"limit": 5},
     "memory.approve": {"id": "held:user:slack:U1:1"},
     "memory.reject": {"id": "held:user:slack:U1:1"},

@@ -6,6 +6,7 @@ from commands.builtin.config import Configuring
 from commands.builtin.config_list import config_commands
 from commands.builtin.help import help_commands
 from commands.builtin.memory import memory_commands
+from commands.builtin.memory_erasing import erase_commands
 from commands.builtin.memory_review import review_commands
 from commands.builtin.session_list import session_commands
 from commands.builtin.status import status_commands
@@ -36,6 +37,7 @@ def builtin_commands(
     records = records or Records()
     others = [
         *memory_commands(store, organization, authority, records.config),
+        *erase_commands(store, organization, authority),
         *review_commands(store, organization, authority, records.reviews),
         *session_commands(records.conversations, authority),
         *config_commands(records.config, records.conversations, authority),

@@ -4,22 +4,18 @@ The only scopes a request can name are the caller's own, its repository's, its c
 (specification, sections 24 and 25).
 """
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from commands.builtin.config import Configuring
-from commands.builtin.memory_listing import LIMIT, MOST, Asked, Listing, own_scope
-from commands.errors import InvalidInputError, NotFoundError, UnauthorizedError, UnavailableError
+from commands.builtin.memory_listing import LIMIT, MOST, Asked, Listing
+from commands.builtin.memory_rights import READ, WRITE, Rights, reaching_store, scope_of_record
+from commands.errors import InvalidInputError, NotFoundError, UnavailableError
 from commands.ports import Authority
 from commands.quoting import quotable
 from commands.spec import Argument, Caller, Command, Option, Reply, Values
-from memory.record import ID_CHARS
 from memory.repository import SHAPE
-from memory.scope import ScopeKind, kind_of, parse_record_id, scope_key
-from memory.store import MemoryStore, StoreUnavailableError
+from memory.store import MemoryStore
 
-READ, WRITE = "memory:read", "memory:write"
 _OFF = "memory is off in this deployment (`memory.enabled`), so there is nothing to list or forget"
 _FORGOTTEN = "It no longer influences any answer; the row is kept for provenance."
 _ONLY_OWN = (
@@ -75,18 +71,17 @@ class _Memory:
     async def list(self, caller: Caller, values: Values) -> Reply:
         store = self._open_store()
         listing = Listing(store, self.organization, self.authority, caller, self.config)
-        with _reaching_store():
+        with reaching_store():
             return await listing.reply(Asked.of(values))
 
     async def forget(self, caller: Caller, values: Values) -> Reply:
         store = self._open_store()
         record_id = str(values["id"])
-        parsed = parse_record_id(record_id) if len(record_id) <= ID_CHARS else None
-        if parsed is None:
+        key = scope_of_record(record_id)
+        if key is None:
             raise InvalidInputError("expected a memory id, `mem:<scope>:<number>`; `memory list` shows them")
-        key, _ = parsed
-        await self._require_right(caller, key)
-        with _reaching_store():
+        await Rights(self.organization, self.authority, _ONLY_OWN, _SHARED).require(caller, key)
+        with reaching_store():
             is_forgotten = await store.forget(key, record_id)
         shown = f"`{quotable(record_id)}`"
         if not is_forgotten:
@@ -94,31 +89,7 @@ class _Memory:
         text = f"🧹 Forgot {shown} of `{quotable(key)}`. {_FORGOTTEN}"
         return Reply({"id": record_id, "scopeKey": key, "isForgotten": True}, text, receipt=f"forgot {record_id}")
 
-    async def _require_right(self, caller: Caller, key: str) -> None:
-        """Raises ``UnauthorizedError``, in the same words whether the record exists or not."""
-        is_own = key == own_scope(caller)
-        if not is_own and not self._is_shared(key):
-            raise UnauthorizedError(_ONLY_OWN, audit_reason="another's scope", asks_admins=False)
-        decision = await self.authority.may_touch(caller, WRITE, key)
-        if not decision.is_allowed:
-            message = "you may not change what is remembered." if is_own else _SHARED
-            raise UnauthorizedError(message, audit_reason=decision.reason)
-
-    def _is_shared(self, key: str) -> bool:
-        kind = kind_of(key)
-        is_foreign = kind is ScopeKind.ORG and key != scope_key(ScopeKind.ORG, self.organization)
-        return kind is not ScopeKind.USER and not is_foreign
-
     def _open_store(self) -> MemoryStore:
         if self.store is None:
             raise UnavailableError(_OFF)
         return self.store
-
-
-@contextmanager
-def _reaching_store() -> Generator[None]:
-    """The store's failure as the command's: its text names no record's words."""
-    try:
-        yield
-    except StoreUnavailableError as fault:
-        raise UnavailableError(f"memory could not be reached: {fault}") from fault

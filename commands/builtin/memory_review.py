@@ -7,17 +7,16 @@ may be read as well, since everybody in a thread reads the answer.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commands.builtin.memory_listing import LIMIT, MOST, own_scope
-from commands.errors import InvalidInputError, NotFoundError, UnauthorizedError, UnavailableError
+from commands.builtin.memory_listing import LIMIT, MOST
+from commands.builtin.memory_rights import READ, WRITE, Rights
+from commands.errors import InvalidInputError, NotFoundError, UnavailableError
 from commands.ports import Authority, Reviews
 from commands.quoting import one_line, quotable, visible
 from commands.reviews import HeldFact, Verdict, parse_held_id
 from commands.spec import EVERYWHERE, MACHINES, Argument, Caller, Command, Json, Option, Reply, Surface, Values
 from commands.untrusted import untrusted
-from memory.scope import ScopeKind, kind_of, scope_key
 from memory.store import MemoryStore, StoreUnavailableError
 
-READ, WRITE = "memory:read", "memory:write"
 _OFF = "memory is off in this deployment (`memory.enabled`), so nothing waits for review"
 _NO_RECORDS = "what waits for review cannot be looked at in this process"
 _NOTHING = "Nothing waits for you to decide about it."
@@ -32,7 +31,8 @@ def review_commands(
     store: MemoryStore | None, organization: str, authority: Authority, reviews: Reviews | None
 ) -> list[Command]:
     """``store``: ``None`` while memory is off; ``reviews``: in a process without the bot's own records."""
-    house = _Reviewing(store, organization, authority, reviews)
+    rights = Rights(organization, authority, _ONLY_OWN, _SHARED)
+    house = _Reviewing(store, authority, rights, reviews)
     held = (Argument("id", "what waits, as `memory review` shows it"),)
     return [
         Command(
@@ -65,8 +65,8 @@ class _Reviewing:
     """The handlers over one store of memory and what is held back from it."""
 
     store: MemoryStore | None
-    organization: str
     authority: Authority
+    rights: Rights
     reviews: Reviews | None
 
     async def review(self, caller: Caller, values: Values) -> Reply:
@@ -107,33 +107,17 @@ class _Reviewing:
         parsed = parse_held_id(given)
         if parsed is None:
             raise InvalidInputError(_FORM)
-        await self._require_right(caller, parsed[0])
+        await self.rights.require(caller, parsed[0])
         fact = await reviews.take(given, by=caller.id, verdict=verdict)
         if fact is None:
             raise NotFoundError(f"`{quotable(given)}` waits for nobody: it was decided about, or never was there")
         return fact
 
-    async def _require_right(self, caller: Caller, key: str) -> None:
-        """Raises ``UnauthorizedError``, in the same words whether anything waits or not."""
-        if not self._is_in_reach(caller, key):
-            raise UnauthorizedError(_ONLY_OWN, audit_reason="another's scope", asks_admins=False)
-        decision = await self.authority.may_touch(caller, WRITE, key)
-        if not decision.is_allowed:
-            message = "you may not change what is remembered." if key == own_scope(caller) else _SHARED
-            raise UnauthorizedError(message, audit_reason=decision.reason)
-
     async def _may_see(self, caller: Caller, key: str) -> bool:
-        if not self._is_in_reach(caller, key):
+        if not self.rights.is_in_reach(caller, key):
             return False
         may_decide = (await self.authority.may_touch(caller, WRITE, key)).is_allowed
         return may_decide and (await self.authority.may_touch(caller, READ, key)).is_allowed
-
-    def _is_in_reach(self, caller: Caller, key: str) -> bool:
-        """Whether it is the caller's own or shared: of another person or organization, no right is asked about."""
-        kind = kind_of(key)
-        if kind is ScopeKind.USER:
-            return key == own_scope(caller)
-        return kind is not ScopeKind.ORG or key == scope_key(ScopeKind.ORG, self.organization)
 
     def _opened(self) -> tuple[MemoryStore, Reviews]:
         if self.store is None:

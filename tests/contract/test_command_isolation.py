@@ -114,7 +114,7 @@ async def give(registry: Registry, caller: Caller, command_id: str, values: Mapp
         by_query = await registry.run_query(command_id, list(named.items()), caller)
         return [by_query, await registry.run_values(command_id, values, caller)]
     group, verb = command_id.split(".")
-    positional = {"words", "id"}
+    positional = {"words", "id", "what"}
     options = [f"--{name}={value}" for name, value in named.items() if name not in positional]
     tokens = [group, verb, *options, *(value for name, value in named.items() if name in positional)]
     line = " ".join([group, verb, *(f'"{token}"' for token in tokens[2:])])
@@ -152,6 +152,39 @@ async def test_no_way_of_forgetting_reaches_another_scope(store: InProcessStore,
             assert not any(marker in f"{result}" for marker in MARKERS.values())
     left = {key for key in KEYS if await store.list(key, 5)}
     assert left == set(KEYS) - {seat.own}
+
+
+@each_seat
+@pytest.mark.parametrize("grants", [Grants(), Grants(admins=("U1", "U2"))], ids=["anybody", "admin"])
+async def test_no_way_of_erasing_reaches_another_scope(store: InProcessStore, seat: Seat, grants: Grants) -> None:
+    """An admin erases what is shared, and nobody what is another person's; a tool of a model nothing at all."""
+    registry = registry_of(store, seat.organization, grants=grants)
+    for what in (*writes(), *KEYS, *(key.partition(":")[2] for key in KEYS), "org", "all", "*", "", "me"):
+        for result in await give(registry, seat.caller, "memory.erase", {"what": what, "yes": what == "me"}):
+            assert result.is_ok is (result.reply is not None)
+            assert not any(marker in f"{result}" for marker in MARKERS.values())
+    left = {key for key in KEYS if await store.list(key, 5)}
+    is_curator = bool(grants.admins) and seat.caller.id.startswith("slack:")
+    shared = {f"org:{seat.organization}", *(key for key in KEYS if key.startswith("channel:"))}
+    gone = set[str]() if seat.caller.surface is Surface.MCP else {seat.own, *(shared if is_curator else ())}
+    assert left == set(KEYS) - gone
+
+
+@each_seat
+@pytest.mark.parametrize("grants", [Grants(), Grants(admins=("U1", "U2"))], ids=["anybody", "admin"])
+async def test_only_an_admin_erases_what_a_thread_taught_and_only_in_that_thread(
+    store: InProcessStore, seat: Seat, grants: Grants
+) -> None:
+    here, elsewhere = f"{seat.caller.origin.thread_key}", "slack:C9:9.9"
+    for key, marker in MARKERS.items():
+        await store.write(key, [fact(f"{marker} here", thread=here), fact(f"{marker} elsewhere", thread=elsewhere)])
+    registry = registry_of(store, seat.organization, grants=grants)
+    for what in ("thread", here, elsewhere, f"thread {elsewhere}", f"thread:{elsewhere}"):
+        for result in await give(registry, seat.caller, "memory.erase", {"what": what, "yes": True}):
+            assert not any(key in f"{result}" for key in KEYS)
+    may_erase = bool(grants.admins) and seat.caller.id.startswith("slack:")
+    sources = {record.source_thread_key for key in KEYS for record in await store.list(key, 9)}
+    assert (here in sources, elsewhere in sources) == (not may_erase, True)
 
 
 @pytest.fixture

@@ -146,6 +146,17 @@ async def test_what_is_the_callers_is_forgotten_on_every_surface(house: House) -
     assert (await house.api("memory.forget", id=house.ids["user:http:ci"])).status_code == 404
 
 
+async def test_what_is_the_callers_is_erased_but_for_a_model_that_calls_tools(house: House) -> None:
+    answer = await house.api("memory.erase", what=house.ids["user:http:ci"])
+    assert (answer.status_code, answer.json()["data"]["records"]) == (200, 1)
+    assert (await house.api("memory.erase", what=house.ids[ORG])).status_code == 403
+    assert "there is no such tool" in await house.tool("memory_erase", what=house.ids["user:mcp:ci"])
+    assert "🗑️" in await house.slash(BOB, "erase me --yes")
+    assert "write `!memory erase thread` in it" in await house.slash(ADA, "erase thread --yes")
+    left = {key for key in house.ids if await house.store.list(key, 5)}
+    assert left == set(house.ids) - {"user:http:ci", f"user:slack:{BOB}"}
+
+
 async def test_stored_text_leaves_for_programs_wrapped_and_for_people_plain(house: House) -> None:
     """Reference bot, 9.11."""
     for shown in ((await house.api("memory.list", scope="org")).text, await house.tool("memory_list", scope="org")):

@@ -215,6 +215,33 @@ async def test_memory_is_listed_and_forgotten_in_the_files_a_running_bot_has_ope
         await store.aclose()
 
 
+async def test_what_is_erased_in_a_shell_is_in_no_file_of_a_running_bot(folder: Path) -> None:
+    """The operator is an admin; what is their own goes after they have said so twice."""
+    memory = folder / "data" / "memory"
+    store = SqliteStore(memory, ranker=RelevanceRanker(), now=SystemClock().now)
+    try:
+        for key in ("org:acme", "user:cli:local"):
+            await store.write(key, [MemoryCandidate("fact", f"{MARKER} of {key}", "slack:C0E:1.000100")])
+        gone = await switchboard(folder, "memory", "erase", "mem:org:acme:0")
+        assert (gone.status, quiet(gone)) == (0, [])
+        assert "Erased 1 record for good" in gone.out
+        asked = await switchboard(folder, "memory", "erase", "me")
+        assert "`switchboard memory erase me --yes` erases all of" in asked.out
+        own = await switchboard(folder, "memory", "erase", "me", "--yes", "--json")
+        assert json.loads(own.out)["data"] == {
+            "what": "me",
+            "scopeKey": "user:cli:local",
+            "isErased": True,
+            "records": 1,
+            "scopes": 1,
+        }
+        assert not any(MARKER.encode() in each.read_bytes() for each in memory.rglob("*") if each.is_file())
+        await store.write("user:cli:local", [MemoryCandidate("fact", "The bot goes on.", "slack:C0E:1.000200")])
+        assert [each.text for each in await store.list("user:cli:local", 5)] == ["The bot goes on."]
+    finally:
+        await store.aclose()
+
+
 async def test_without_tokens_of_slack_the_commands_work_and_their_faults_are_told(folder: Path) -> None:
     refused = await switchboard(folder, "memory", "forget", "mem:user:slack:U0BOB00001:0")
     assert (refused.status, refused.out) == (1, "")

@@ -17,6 +17,7 @@ MEMORY_HELP = """\
 **Commands of `memory`**
 - `memory list`: what I remember, newest first
 - `memory forget`: stop using one record
+- `memory erase`: erase one record, all of your own, or all from this thread, for good
 - `memory review`: what looks like an instruction and waits for you
 - `memory approve`: remember what waits; you answer for it
 - `memory reject`: drop what waits
@@ -122,7 +123,7 @@ async def test_help_about_nothing_says_what_there_is(line: str) -> None:
     result = await ask(line)
     assert result.code is Code.NOT_FOUND
     there_is = (
-        "there are `memory list`, `memory forget`, `memory review`, `memory approve`, `memory reject`"
+        "there are `memory list`, `memory forget`, `memory erase`, `memory review`, `memory approve`, `memory reject`"
         if "memory" in line
         else "`help` lists what there is"
     )
@@ -139,7 +140,10 @@ async def test_help_hides_what_the_caller_may_not_do_and_what_is_not_here() -> N
     hidden = await ask("help memory forget", rules=rules)
     assert (hidden.code, hidden.message) == (
         Code.NOT_FOUND,
-        "there is no such command; there are `memory list`, `memory review`, `memory approve`, `memory reject`",
+        (
+            "there is no such command; there are `memory list`, `memory erase`, `memory review`, `memory approve`, "
+            "`memory reject`"
+        ),
     )
 
 

@@ -1,0 +1,83 @@
+"""What is erased is quoted no more and in no file: one record, all of a person's own, and what a thread taught."""
+
+import re
+from pathlib import Path
+
+from app.playground.server import Playground
+from config.settings import Settings
+from tests.e2e.conftest import ADA, ALICE, BOB, GENERAL, MENTION
+from tests.e2e.test_learning import Talk, learning, settings_of
+
+SAID = f"{MENTION} We store our invoices in the chartreuse bucket"
+QUESTION = f"{MENTION} where do we store our invoices?"
+OWN_SAID = f"{MENTION} I always prefer short answers in furlongs"
+OWN_QUESTION = f"{MENTION} what do you know about short answers?"
+
+
+def in_files(playground: Playground) -> Settings:
+    """Memory in files, curated by Ada."""
+    settings = settings_of(playground, store="sqlite")
+    return settings.model_copy(update={"access": settings.access.model_copy(update={"admins": (ADA,)})})
+
+
+def kept(settings: Settings, word: str) -> set[Path]:
+    """The files of memory with the word in them."""
+    files = [each for each in (settings.data_dir / "memory").rglob("*") if each.is_file()]
+    assert files, "memory is kept in files"
+    return {each for each in files if word.encode() in each.read_bytes()}
+
+
+async def test_an_erased_record_is_quoted_no_more_and_leaves_no_byte(playground: Playground) -> None:
+    settings = in_files(playground)
+    async with learning(settings) as application:
+        talk = Talk(playground, application)
+        await talk.says(SAID)
+        assert "chartreuse" in await talk.says(QUESTION, user=BOB)
+        assert kept(settings, "chartreuse")
+        listed = await talk.says(f"{MENTION} memory list org", user=ADA)
+        ids = re.findall(r"mem:org:\S+?:\d+", listed)
+        assert ids
+        assert "needs an admin" in await talk.says(f"{MENTION} memory erase {ids[0]}", user=BOB)
+        for record_id in ids:
+            told = await talk.says(f"{MENTION} memory erase {record_id}", user=ADA)
+            assert "Erased 1 record for good" in told
+            assert "chartreuse" not in told
+        assert kept(settings, "chartreuse") == set()
+        assert "chartreuse" not in await talk.says(QUESTION, user=BOB)
+    assert kept(settings, "chartreuse") == set()
+
+
+async def test_a_person_erases_all_of_their_own_and_nothing_of_others(playground: Playground) -> None:
+    settings = in_files(playground)
+    async with learning(settings) as application:
+        talk = Talk(playground, application)
+        await talk.says(OWN_SAID)
+        await talk.says(SAID)
+        await talk.says(f"{MENTION} I always prefer short answers in parsecs", user=BOB)
+        assert "furlongs" in await talk.says(OWN_QUESTION)
+        asked = await talk.says(f"{MENTION} memory erase me")
+        assert "Nothing has been erased yet" in asked
+        assert kept(settings, "furlongs")
+        assert f"Erased all of `user:slack:{ALICE}` for good" in await talk.says(f"{MENTION} memory erase me --yes")
+        assert kept(settings, "furlongs") == set()
+        assert "furlongs" not in await talk.says(OWN_QUESTION)
+        assert "parsecs" in await talk.says(OWN_QUESTION, user=BOB)
+        assert "chartreuse" in await talk.says(QUESTION)
+
+
+async def test_what_a_thread_taught_is_erased_from_everybodys_memory(playground: Playground) -> None:
+    settings = in_files(playground)
+    async with learning(settings) as application:
+        talk = Talk(playground, application)
+        root = playground.people.say(ALICE, GENERAL, OWN_SAID)
+        await playground.answer(GENERAL, root.ts)
+        await talk.rest()
+        await talk.says(SAID, root=root)
+        assert "furlongs" in await talk.says(OWN_QUESTION)
+        assert "chartreuse" in await talk.says(QUESTION, user=BOB)
+        assert "needs an admin" in await talk.says(f"{MENTION} memory erase thread --yes", root=root)
+        told = await talk.says(f"{MENTION} memory erase thread --yes", user=ADA, root=root)
+        assert "Erased for good what was learned from this conversation" in told
+        assert kept(settings, "furlongs") | kept(settings, "chartreuse") == set()
+        assert "furlongs" not in await talk.says(OWN_QUESTION)
+        assert "chartreuse" not in await talk.says(QUESTION, user=BOB)
