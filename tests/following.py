@@ -1,9 +1,10 @@
 """Where coverage follows a test: through the product, and not through what is gone through a thousand times.
 
 Following makes everything twice as slow. So it rests but where the product may be: in fixtures, in tests, and where a
-module of ours is imported. It rests, too, while a property's examples are made, and in tests marked ``unfollowed`` and
-the processes they start: they go again and again through lines that other tests reach as well. Resting takes a tracer
-off its thread and keeps it: one that is made while the watch over the loop is on would take a watched lock for its own.
+module of ours is imported. It rests, too, while a property's examples are made, and in tests marked ``unfollowed``,
+with what is made for one of them alone and the processes they start: they go again and again through lines that other
+tests reach as well. Resting takes a tracer off its thread and keeps it: one that is made while the watch over the loop
+is on would take a watched lock for its own.
 """
 
 import functools
@@ -168,15 +169,29 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
         return (yield)
 
 
+@contextmanager
+def _left_alone(config: pytest.Config) -> Generator[None]:
+    with _resting(config), unmeasured(os.environ):
+        yield
+
+
+def _is_unfollowed(node: pytest.Item) -> bool:
+    return node.get_closest_marker("unfollowed") is not None
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, object, object]:
-    with _followed(request.config):
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    is_for_one = fixturedef.scope == "function" and _is_unfollowed(request.node)
+    with _left_alone(request.config) if is_for_one else _followed(request.config):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
-    with _followed(item.config):
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """The last one takes down what was made for all."""
+    with _left_alone(item.config) if _is_unfollowed(item) and nextitem else _followed(item.config):
         return (yield)
 
 
@@ -185,8 +200,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     following = _following(item.config)
     if following is None:
         return (yield)
-    if item.get_closest_marker("unfollowed") is not None:
-        with unmeasured(os.environ):
+    if _is_unfollowed(item):
+        with _left_alone(item.config):
             return (yield)
     handle: Handle | None = getattr(getattr(item, "obj", None), "hypothesis", None)
     with following.on() if handle is None else following.examples(handle):

@@ -100,7 +100,11 @@ def hasty(settings: Settings) -> Settings:
     return settings.model_copy(update={"limits": settings.limits.model_copy(update={"drain_s": 0.2})})
 
 
-@pytest.fixture(params=["socket", "http"])
+SOCKET = pytest.param("socket", marks=pytest.mark.unfollowed)
+"""The same test goes through the same lines over HTTP, and those of a bot on a socket are what others have."""
+
+
+@pytest.fixture(params=[SOCKET, "http"])
 def mode(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -1,12 +1,16 @@
 """Coverage follows what is the product's and the examples of a property, rests around them, and goes on afterwards."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import module_from_spec
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tests import following as hooks
 from tests.following import FollowedImports, Following, unmeasured
 
 
@@ -63,6 +67,66 @@ def test_each_example_is_followed_and_what_makes_it_is_not() -> None:
             assert threading.gettrace() is None
     assert given.inner_test is example
     assert said == ["rests", "follows", "example 0", "rests", "follows", "example 1", "rests", "follows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A test, as far as it is asked here; what pytest keeps for its plugins is ``stash``."""
+
+    marks: frozenset[str]
+    stash: pytest.Stash
+
+    @property
+    def config(self) -> "Node":
+        return self
+
+    @property
+    def node(self) -> "Node":
+        return self
+
+    def get_closest_marker(self, name: str) -> str | None:
+        return name if name in self.marks else None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A fixture's definition."""
+
+    scope: str
+
+
+def said_while(hook: Callable[..., Generator[None, Any, object]], *given: object, **marked: bool) -> list[str]:
+    """What the tracer of a resting test run is told before pytest does what ``hook`` is around."""
+    tracer, stash = Tracer([]), pytest.Stash()
+    following = stash[hooks._FOLLOWING] = Following(tracer)  # pyright: ignore[reportPrivateUsage]
+    node = Node(frozenset(name for name, is_set in marked.items() if is_set), stash)
+    with following.resting():
+        around = hook(*given, node)
+        next(around)
+        said = tracer.said[1:]
+        with suppress(StopIteration):
+            around.send(None)
+    return said
+
+
+@pytest.mark.parametrize(
+    ("scope", "unfollowed", "said"),
+    [
+        ("function", False, ["follows"]),
+        ("function", True, []),
+        ("module", True, ["follows"]),
+        ("session", True, ["follows"]),
+    ],
+)
+def test_what_is_made_for_an_unfollowed_test_alone_is_not_followed(
+    *, scope: str, unfollowed: bool, said: list[str]
+) -> None:
+    assert said_while(hooks.pytest_fixture_setup, Made(scope), unfollowed=unfollowed) == said
+
+
+def test_an_unfollowed_test_is_not_followed() -> None:
+    assert said_while(hooks.pytest_runtest_call, unfollowed=True) == []
+    assert said_while(hooks.pytest_runtest_call, unfollowed=False) == ["follows"]
 
 
 def test_processes_are_measured_again_whatever_happens_meanwhile() -> None:
