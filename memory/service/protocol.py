@@ -97,8 +97,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.connections) > self.bounds.connections:
             self.app = overloaded
         if self._is_answering():
-            self._unanswered = [each for each in self._unanswered if not each.response_complete]
-            self._unanswered.append(self.cycle)
+            self._unanswered = [*self._under_way(), self.cycle]
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -184,10 +183,22 @@ class BoundedProtocol(HttpToolsProtocol):
         elif self._is_in_head or self.cycle.response_started:
             self._answer(408, "the request took too long")
         else:
-            # The application waits for the rest, and is told that nobody is there any more.
+            self._cut_off()
+
+    def _cut_off(self) -> None:
+        """Tell whoever sends a body too slowly, unless the answer to an earlier request is under way to them."""
+        earlier = self._under_way()
+        if earlier:
+            earlier[-1].keep_alive = False
+            self._is_deaf = True
+        else:
             self._say(408, "the request took too long")
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+        # The application waits for the rest, and is told that nobody is there any more.
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
+
+    def _under_way(self) -> list[RequestResponseCycle]:
+        return [each for each in self._unanswered if not each.response_complete]
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
