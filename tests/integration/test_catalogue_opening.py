@@ -78,10 +78,12 @@ async def run_python(code: str, *arguments: str) -> str:
     return out.decode()
 
 
+@pytest.mark.unfollowed  # other tests go through all of it where the SDKs are imported already
 async def test_a_start_that_calls_nobody_imports_no_sdk() -> None:
     assert await run_python(START) == "no key\n[]\n"
 
 
+@pytest.mark.unfollowed  # as above; following a whole SDK into the process takes as long again
 @pytest.mark.parametrize("kind", HELLO)
 async def test_the_very_first_call_does_not_block_the_event_loop(kind: str) -> None:
     async with model_server(HELLO[kind]) as server:
