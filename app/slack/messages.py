@@ -131,15 +131,16 @@ class Messages(AsyncMiddleware):
                 self._background.spawn(apologise(chat, incoming, fault), name="apology")
             return
         if accepted is not None:
-            await self._revisions.arrived(incoming.place)
+            # Without a wait: whoever comes next is served after it.
             self._background.spawn(self._serve(accepted, chat), name="turn")
 
     async def _serve(self, accepted: Accepted, chat: Chat) -> None:
         dispatcher = self._dispatcher
-        await dispatcher.surviving(accepted, chat, lambda: dispatcher.handle(accepted, chat, self._stamped))
+        await dispatcher.surviving(accepted, chat, lambda: dispatcher.handle(accepted, chat, self._completed))
 
-    async def _stamped(self, message: IncomingMessage) -> IncomingMessage:
-        """With who can see the channel, where the event did not say it: a mention carries no kind of channel."""
+    async def _completed(self, message: IncomingMessage) -> IncomingMessage:
+        """With what was told of it before it came, and with who can see the channel: a mention carries no kind."""
+        await self._revisions.arrived(message.place)
         if message.visibility is not Visibility.UNKNOWN or self._places is None:
             return message
         facts = await self._places.facts(message.channel_id)

@@ -5,13 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 from app.background import Background
-from app.channel import IncomingMessage
+from app.channel import IncomingMessage, Place
+from app.clock import Clock
 from app.dispatch.dispatcher import Dispatcher
-from app.dispatch.journal import Accepted
+from app.dispatch.journal import Accepted, Waiting
 from app.dispatch.ports import Limits
+from app.dispatch.work import Work
 from app.sessions.key import SessionKey
+from app.sessions.ticket import Ticket
 from app.slack.messages import Messages
-from tests.fakes import FakeJournal, OneModel, ScriptedProvider, ports_of
+from tests.fakes import FakeJournal, OneModel, ScriptedProvider, ports_of, until
 from tests.unbuilt_bolt import unconnected_workspace
 
 
@@ -26,9 +29,37 @@ class BusyJournal(FakeJournal):
         return None
 
 
-def told(kind: str, event_id: str, ts: str = "1.1") -> dict[str, Any]:
+class SlowJournal(FakeJournal):
+    """Takes its time to write down the new words of a message that it knows."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.may_write = asyncio.Event()
+
+    async def reword(self, place: Place, text: str) -> Waiting | None:
+        waiting = await super().reword(place, text)
+        if waiting is not None:
+            await self.may_write.wait()
+        return waiting
+
+
+class Seeing(Dispatcher):
+    """Remembers the words of what would stand in line next."""
+
+    def __init__(self, journal: FakeJournal, clock: Clock) -> None:
+        super().__init__(replace(ports_of(OneModel(ScriptedProvider([])), clock), journal=journal), Limits(1.0, 99))
+        self.seen: list[str] = []
+
+    async def see_to(self, work: Work, ticket: Ticket[Work] | None = None) -> str:
+        revised = self.revising.revised(work)
+        assert revised is not None
+        self.seen.append(revised.message.text)
+        return "ran"
+
+
+def told(kind: str, event_id: str, ts: str = "1.1", **fields: Any) -> dict[str, Any]:
     event = {"type": kind, "user": "U1", "channel": "C1", "ts": ts, "text": "<@UBOT> hello", "channel_type": "channel"}
-    return {"type": "event_callback", "event_id": event_id, "team_id": "T1", "event": event}
+    return {"type": "event_callback", "event_id": event_id, "team_id": "T1", "event": event | fields}
 
 
 def hearing() -> tuple[Messages, BusyJournal]:
@@ -54,3 +85,23 @@ async def test_two_messages_ask_twice_and_the_bots_own_words_never() -> None:
     own["event"] |= {"user": "UBOT", "bot_id": "BBOT"}
     await messages.take(own)
     assert journal.asked == 2
+
+
+async def test_a_message_that_was_edited_before_it_came_keeps_its_place_before_those_that_came_after_it() -> None:
+    background = Background()
+    workspace = unconnected_workspace(background)
+    journal = SlowJournal(workspace.clock)
+    dispatcher = Seeing(journal, workspace.clock)
+    messages = Messages(workspace, dispatcher, background)
+    before, after = ({"user": "U1", "ts": "1.1", "text": f"<@UBOT> {words}"} for words in ("old", "new"))
+    await messages.take(
+        told("message", "Ev0", "1.3", subtype="message_changed", previous_message=before, message=after)
+    )
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        for event_id, ts, words in (("Ev1", "1.1", "old"), ("Ev2", "1.2", "second")):
+            fields = {"text": f"<@UBOT> {words}", "thread_ts": "1.0"}
+            group.create_task(messages.take(told("app_mention", event_id, ts, **fields)))
+        await until(lambda: journal.reworded != {})
+        journal.may_write.set()
+        await until(lambda: len(dispatcher.seen) == len(("new", "second")))
+    assert dispatcher.seen == ["new", "second"]
