@@ -23,7 +23,7 @@ BEARER = f"Bearer {TOKEN}"
 THREAD = "slack:C01:1700000000.000100"
 DATA_ROUTES = (
     *("/retrieve", "/write", "/list", "/get", "/forget", "/sweep", "/erase"),
-    *("/export", "/import", "/scopes", "/stats"),
+    *("/export", "/import", "/scopes", "/stats", "/unembedded", "/vectors"),
 )
 WAIT_S = 20
 _READY = "memory_service_ready"

@@ -98,6 +98,13 @@ class StatsAnswer(Body):
     """Scopes that cannot be looked into and are not counted; the service's log names them."""
 
 
+class VectorsAnswer(Body):
+    """How many of the vectors are kept: those of active records."""
+
+    ok: Literal[True]
+    kept: int
+
+
 class ExportEnd(Body):
     """The last line of an export that did not break off."""
 

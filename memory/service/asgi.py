@@ -25,7 +25,7 @@ REQUEST_FAILED = "memory_request_failed"
 STORE_FAILED = "memory_store_failed"
 EXPORT_BROKEN = "memory_export_broken"
 
-FEATURES = ("memory", "sweep", "restate", "provenance", "standing", "scores", "archive", "idempotency")
+FEATURES = ("memory", "sweep", "restate", "provenance", "standing", "scores", "archive", "idempotency", "vectors")
 
 _log = structlog.stdlib.get_logger(__name__)
 

@@ -43,6 +43,12 @@ REQUESTS: Mapping[str, JsonObject] = {
     "/import": {"scopeKey": "org:acme", "records": [_RECORD]},
     "/scopes": {"limit": 100},
     "/stats": {"scopeKey": "org:acme"},
+    "/unembedded": {"scopeKey": "org:acme", "model": "local/minilm", "limit": 16},
+    "/vectors": {
+        "scopeKey": "org:acme",
+        "model": "local/minilm",
+        "vectors": [{"id": "mem:org:acme:0", "values": [0.25, -0.5, 0.125]}],
+    },
 }
 ANSWERS: Mapping[str, JsonObject] = {
     "/retrieve": {"records": [_RECORD], "scores": [0.2]},
@@ -55,4 +61,6 @@ ANSWERS: Mapping[str, JsonObject] = {
     "/import": {"ok": True, "changed": 1},
     "/scopes": {"scopes": ["org:acme", "user:slack:U01"]},
     "/stats": {"scopes": 1, "records": {"active": 2, "superseded": 1}},
+    "/unembedded": {"records": [_RECORD]},
+    "/vectors": {"ok": True, "kept": 1},
 }

@@ -18,12 +18,13 @@ from memory.service.answers import (
     ScopesAnswer,
     StatsAnswer,
     SweepAnswer,
+    VectorsAnswer,
     WriteAnswer,
 )
 from memory.service.examples import ANSWERS, REQUESTS
 from memory.service.operations import OPERATIONS
 from memory.service.reading import rule_of
-from memory.service.requests import ImportBody, Request, WriteBody
+from memory.service.requests import ImportBody, Request, VectorsBody, WriteBody
 from memory.service.wire import KEY_HEADER, TRACE_HEADER, Body, JsonObject
 
 _REFERENCES = "#/components/schemas/{model}"
@@ -53,6 +54,8 @@ _ROUTES: Mapping[str, _Told] = {
     "/import": _Told("Put exported records back as they were.", ImportAnswer, is_writing=True, may_conflict=True),
     "/scopes": _Told("The scopes that have a record, in an order that stays the same.", ScopesAnswer),
     "/stats": _Told("How much there is.", StatsAnswer),
+    "/unembedded": _Told("Active records without a vector of that model, newest first; no use.", RecordsAnswer),
+    "/vectors": _Told("Keep vectors of records, each in the place of the one it had.", VectorsAnswer, is_writing=True),
 }
 _UNDONE = "Nothing of it was done; of an erasure some may be, so ask again."
 _REFUSALS: Mapping[int, str] = {
@@ -166,6 +169,7 @@ def _schemas() -> JsonObject:
         _tell_rules(body, schemas[body.__name__], "")
     _tell_rules(WriteBody, schemas["CandidateBody"], "records.")
     _tell_rules(ImportBody, schemas["WholeRecord"], "records.")
+    _tell_rules(VectorsBody, schemas["RecordVector"], "vectors.")
     return schemas
 
 

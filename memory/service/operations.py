@@ -23,6 +23,8 @@ from memory.service.requests import (
     ScopesBody,
     StatsBody,
     SweepBody,
+    UnembeddedBody,
+    VectorsBody,
     WriteBody,
 )
 from memory.service.wire import (
@@ -41,14 +43,16 @@ from memory.store import (
     RecordConflictError,
     StoreUnavailableError,
     Vector,
+    VectorKeeper,
 )
 
 _BEYOND = "the records are beyond what can be kept"
+_UNLIKE = "vectors must have one dimension, that of those that are kept of the model"
 
 BodyType = TypeVar("BodyType", bound=Request)
 
 
-class WholeStore(MemoryStore, MemoryArchive, Protocol):
+class WholeStore(MemoryStore, VectorKeeper, MemoryArchive, Protocol):
     """What the service needs of a store."""
 
 
@@ -190,6 +194,20 @@ async def _export(store: WholeStore, body: ExportBody, _key: str | None) -> Done
     return Done(b"", {"scope": body.scope_key}, with_first(await anext(lines), lines))
 
 
+async def _unembedded(store: WholeStore, body: UnembeddedBody, _key: str | None) -> Done:
+    found = await store.unembedded(body.scope_key, body.model, body.limit)
+    return _found(body.scope_key, found)
+
+
+async def _vectors(store: WholeStore, body: VectorsBody, _key: str | None) -> Done:
+    vectors = {each.id: tuple(each.values) for each in body.vectors}
+    try:
+        kept = await store.keep_vectors(body.scope_key, body.model, vectors)
+    except ValueError:
+        raise RefusedError(400, _UNLIKE) from None
+    return _done({"ok": True, "kept": kept}, {"scope": body.scope_key, "vectors": len(vectors), "kept": kept})
+
+
 OPERATIONS: Mapping[str, Operation[Any]] = {
     "/retrieve": Operation(RetrieveBody, _retrieve),
     "/write": Operation(WriteBody, _write, is_change=True),
@@ -202,4 +220,6 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "/import": Operation(ImportBody, _import, is_change=True),
     "/scopes": Operation(ScopesBody, _scopes),
     "/stats": Operation(StatsBody, _stats),
+    "/unembedded": Operation(UnembeddedBody, _unembedded),
+    "/vectors": Operation(VectorsBody, _vectors, is_change=True),
 }

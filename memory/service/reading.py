@@ -30,6 +30,7 @@ RULES: Mapping[str, str] = {
     "ranker": 'must be "relevance" or "keyword"',
     "vector": "must be an object",
     "model": _KEY,
+    "vectors": f"must be an array of at most {MOST_RECORDS} vectors",
     "values": f"must be an array of 1 to {MOST_DIMENSIONS} finite numbers",
     "before": "must be an integer of at least 0",
     "after": "must be an integer of at least 0",

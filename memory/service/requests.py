@@ -35,6 +35,9 @@ EARLIEST_MS, LATEST_MS = -62_135_596_800_000, 253_402_300_799_999
 VISIBLE_FORMAT = "visible-text"
 _VISIBLE = r"^[^\s\p{C}]+$"
 """No white space, and nothing of the Unicode categories whose names begin with C."""
+_MODEL_RULE = {
+    "model": f"must be a non-empty string of at most {ID_CHARS} characters, without whitespace or control characters"
+}
 _RECORD_ID = re.compile(r"mem:[^\s]+:(0|[1-9][0-9]{0,16})")
 """Of one that is put back, as ``engine.put_back`` takes it."""
 
@@ -48,14 +51,19 @@ def _record_id(text: str) -> str:
 ScopeKey = Annotated[
     str, Field(min_length=1, max_length=SCOPE_KEY_CHARS, pattern=_VISIBLE, json_schema_extra={"format": VISIBLE_FORMAT})
 ]
-RecordId = Annotated[
+VisibleName = Annotated[
     str, Field(min_length=1, max_length=ID_CHARS, pattern=_VISIBLE, json_schema_extra={"format": VISIBLE_FORMAT})
 ]
+RecordId = VisibleName
 QueryText = Annotated[str, Field(max_length=QUERY_CHARS)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LIMIT), WHOLE]
 Sequence = Annotated[int, Field(ge=0), WHOLE]
 Count = Annotated[int, Field(ge=0, le=LARGEST_SEQUENCE), WHOLE]
 Moment = Annotated[int, Field(ge=EARLIEST_MS, le=LATEST_MS), WHOLE]
+VectorValues = Annotated[
+    list[Annotated[float, Field(ge=-LARGEST_FLOAT32, le=LARGEST_FLOAT32)]],
+    Field(min_length=1, max_length=MOST_DIMENSIONS),
+]
 
 
 class Request(Body):
@@ -69,10 +77,7 @@ class VectorBody(Body):
     """A query's embedding."""
 
     model: Annotated[str, Field(min_length=1, max_length=ID_CHARS)]
-    values: Annotated[
-        list[Annotated[float, Field(ge=-LARGEST_FLOAT32, le=LARGEST_FLOAT32)]],
-        Field(min_length=1, max_length=MOST_DIMENSIONS),
-    ]
+    values: VectorValues
 
 
 class RetrieveBody(Request):
@@ -224,3 +229,32 @@ class StatsBody(Request):
     """The scope to count; without one, everything."""
 
     scope_key: Given[ScopeKey] = None
+
+
+class UnembeddedBody(Request):
+    """The model whose vectors are asked for."""
+
+    rules: ClassVar[Mapping[str, str]] = {"limit": f"must be an integer between 1 and {MOST_EXPORTED}"} | _MODEL_RULE
+
+    scope_key: ScopeKey
+    model: VisibleName
+    limit: Annotated[int, Field(ge=1, le=MOST_EXPORTED), WHOLE]
+
+
+class RecordVector(Body):
+    """A record's embedding. What is no active record of the scope is passed over."""
+
+    id: Annotated[str, Field(max_length=SCOPE_KEY_CHARS + ID_CHARS)]
+    values: VectorValues
+
+
+class VectorsBody(Request):
+    """Embeddings that one model made, all of one dimension."""
+
+    rules: ClassVar[Mapping[str, str]] = {
+        "vectors.id": f"must be a string of at most {SCOPE_KEY_CHARS + ID_CHARS} characters"
+    } | _MODEL_RULE
+
+    scope_key: ScopeKey
+    model: VisibleName
+    vectors: Annotated[list[RecordVector], Field(max_length=MOST_RECORDS)]

@@ -360,3 +360,51 @@ def test_the_ranker_may_be_chosen(service: ServedMemory) -> None:
     assert texts(service.ask("/retrieve", **body, ranker="relevance")["records"]) == ["deployments need approval"]
     vector = {"model": "some/model", "values": [0.5, -1, 3.0]}
     assert len(service.ask("/retrieve", **body, vector=vector)["records"]) == 1
+
+
+def test_records_without_a_vector_are_told_until_they_have_one(service: ServedMemory) -> None:
+    """Of one model: another one's vector takes the place of the first. Asking counts as no use."""
+    scope = new_scope()
+    service.write(scope, fact("the car belongs to the physician"), fact("lunch is at noon"), fact("bob likes chess"))
+    asked = {"scopeKey": scope, "model": "test/one", "limit": 2}
+    assert texts(service.ask("/unembedded", **asked)["records"]) == ["bob likes chess", "lunch is at noon"]
+    ids = [f"mem:{scope}:{number}" for number in range(3)]
+    service.ask("/forget", scopeKey=scope, id=ids[2])
+    vectors = [{"id": each, "values": [1, 0.5]} for each in (*ids, f"mem:{scope}:9", "mem:org:other:0", "none", "\0")]
+    for _ in range(2):
+        assert service.ask("/vectors", scopeKey=scope, model="test/one", vectors=vectors) == {"ok": True, "kept": 2}
+        assert service.ask("/unembedded", **asked)["records"] == []
+    other = [{"id": ids[0], "values": [1, 2, 3]}]
+    assert service.ask("/vectors", scopeKey=scope, model="test/other", vectors=other)["kept"] == 1
+    assert [each["id"] for each in service.ask("/unembedded", **asked)["records"]] == [ids[0]]
+    assert {record["useCount"] for record in service.listed(scope)} == {0}
+
+
+def test_a_vector_that_was_handed_in_finds_its_record_without_a_word_of_it(service: ServedMemory) -> None:
+    scope = new_scope()
+    said = ["the car belongs to the physician", "lunch is at noon", "bob likes chess"]
+    service.write(scope, *map(fact, said))
+    vectors = [
+        {"id": f"mem:{scope}:{place}", "values": [float(place == each) for each in range(3)]} for place in range(3)
+    ]
+
+    def found(model: str) -> list[str]:
+        vector = {"model": model, "values": [1, 0.01, 0]}
+        return texts(service.retrieve(scope, "who owns an automobile", ranker="relevance", vector=vector))
+
+    assert found("test/one") == []
+    service.ask("/vectors", scopeKey=scope, model="test/one", vectors=vectors)
+    assert found("test/one") == said[:1]
+    assert found("test/two") == []
+
+
+def test_vectors_of_another_dimension_are_refused_and_none_is_kept(service: ServedMemory) -> None:
+    scope = new_scope()
+    service.write(scope, fact("one"), fact("two"))
+    body = {"scopeKey": scope, "model": "test/one"}
+    service.ask("/vectors", **body, vectors=[{"id": f"mem:{scope}:0", "values": [1, 2]}])
+    for dimensions in ([3, 3], [2, 3]):
+        unlike = [{"id": f"mem:{scope}:{place}", "values": [7.25] * size} for place, size in enumerate(dimensions)]
+        reason = service.refusal("/vectors", body | {"vectors": unlike})
+        assert reason == "vectors must have one dimension, that of those that are kept of the model"
+    assert texts(service.ask("/unembedded", **body, limit=9)["records"]) == ["two"]

@@ -27,9 +27,13 @@ CONFIGURATION: Mapping[str, Any] = {
     "headers": {"Authorization": BEARER},
     "generation": {"max-examples": 3, "deterministic": True, "database": "none"},
     "phases": {"stateful": {"enabled": False}},
-    # That the records of an import belong to its scope is beyond what a schema can say.
-    "operations": [{"include-path": "/import", "checks": {"positive_data_acceptance": {"enabled": False}}}],
+    # That the records of an import belong to its scope, and that vectors have one dimension, no schema can say.
+    "operations": [
+        {"include-path": route, "checks": {"positive_data_acceptance": {"enabled": False}}}
+        for route in ("/import", "/vectors")
+    ],
 }
+WRITING = {"/write", "/forget", "/sweep", "/erase", "/import", "/vectors"}
 BEFORE_THE_BODY = {"400", "401", "405", "408", "411", "413", "500", "503"}
 
 
@@ -83,7 +87,7 @@ def test_every_route_field_and_status_is_there() -> None:
         assert operation["security"] == [{"bearer": []}]
         assert BEFORE_THE_BODY | {"200"} <= set(operation["responses"])
         assert ("409" in operation["responses"]) == (route in {"/write", "/import"})
-        assert ("507" in operation["responses"]) == (route in {"/write", "/forget", "/sweep", "/erase", "/import"})
+        assert ("507" in operation["responses"]) == (route in WRITING)
         content = operation["requestBody"]["content"]["application/json"]
         assert set(content["example"]) <= set(resolved(told, content["schema"])["properties"])
     for route in ("/healthz", "/openapi.json"):
@@ -110,7 +114,9 @@ def test_nothing_that_is_absent_is_called_null() -> None:
     assert schemas["RetrieveBody"]["required"] == ["scopeKey", "query", "limit"]
     assert schemas["WriteBody"]["properties"]["cap"]["maximum"] == 10_000
     described_fields: Sequence[Json] = [
-        field for name in ("WriteBody", "CandidateBody") for field in schemas[name]["properties"].values()
+        field
+        for name in ("WriteBody", "CandidateBody", "VectorsBody", "RecordVector")
+        for field in schemas[name]["properties"].values()
     ]
     assert all(field["description"].startswith("must be") for field in described_fields)
 

@@ -21,6 +21,7 @@ RECORD: Json = {
     "useCount": 0,
     "status": "active",
 }
+VECTOR: Json = {"id": "mem:org:acme:99", "values": [0.5, -1, 3.4e38]}
 GOOD: Mapping[str, Json] = {
     "/retrieve": {"scopeKey": "org:acme", "query": "release", "limit": 8},
     "/write": {"scopeKey": "org:acme", "records": [fact("a")]},
@@ -33,12 +34,15 @@ GOOD: Mapping[str, Json] = {
     "/import": {"scopeKey": "org:acme", "records": []},
     "/scopes": {"limit": 10},
     "/stats": {},
+    "/unembedded": {"scopeKey": "org:acme", "model": "local/minilm", "limit": 16},
+    "/vectors": {"scopeKey": "org:acme", "model": "local/minilm", "vectors": [VECTOR]},
 }
 NOT_WHOLE: tuple[object, ...] = (0, 51, 1.5, "5", True, None, [], {}, 10**30, -1)
 NO_KEYS = (
     *("", " ", "org acme", "org:\tacme", "org:\x00", "org:\x7f", "org:\x85", "org:\u200b", "org:\ufeff", "k" * 201),
     *("org:\ue000", "org:\u2028", "org:\xad", "org:\u0378", 5, None, ["org:acme"], True),
 )
+NO_NAMES = ("", " ", "a b", "a\x00", "m" * 201, 5, None, ["local/minilm"])
 RULES: list[tuple[str, str, tuple[object, ...], str]] = [
     *((route, "scopeKey", NO_KEYS, "whitespace or control characters") for route in GOOD if "scopeKey" in GOOD[route]),
     ("/retrieve", "query", (5, None, "x" * 4_001, ["a"]), "4000"),
@@ -60,6 +64,14 @@ RULES: list[tuple[str, str, tuple[object, ...], str]] = [
     ("/scopes", "limit", (0, 501, 1.5, "5", None), "between 1 and 500"),
     ("/scopes", "after", ("", "a b", 5, None), "scope key"),
     ("/erase", "id", ("", "a b", 5, None), "whitespace or control characters"),
+    ("/unembedded", "limit", (0, 501, 1.5, "5", None, True), "between 1 and 500"),
+    ("/unembedded", "model", NO_NAMES, "whitespace or control characters"),
+    ("/vectors", "model", NO_NAMES, "whitespace or control characters"),
+    ("/vectors", "vectors", (None, {}, "a", [VECTOR] * 51), "at most 50"),
+]
+VECTOR_RULES: list[tuple[str, tuple[object, ...], str]] = [
+    ("id", ("x" * 401, 5, None, ["a"]), "400"),
+    ("values", (None, [], {}, "a", 5, [0.5] * 4_097, ["0.5"], [None], [True], [1, 1e39], [-1e39], [[1.0]]), "4096"),
 ]
 CANDIDATE_RULES: list[tuple[str, tuple[object, ...]]] = [
     ("kind", ("note", "", None, 5, ["fact"])),
@@ -92,7 +104,9 @@ def test_the_bodies_that_are_made_wrong_below_are_right(service: ServedMemory) -
 @pytest.mark.parametrize("route", DATA_ROUTES)
 def test_what_is_no_object_is_refused(service: ServedMemory, route: str) -> None:
     """33.5: `{` names valid JSON; `[]` names the first missing field; 7.4: the body must be a JSON object."""
-    nan = b'{"scopeKey":"org:acme","query":"a","limit":5,"records":[],"ids":[],"id":"a","x":NaN}'
+    nan = (
+        b'{"scopeKey":"org:acme","query":"a","limit":5,"records":[],"ids":[],"id":"a","model":"m","vectors":[],"x":NaN}'
+    )
     nans = [nan, nan.replace(b"NaN", b'["\\ud800", -Infinity]')]
     for content in (b"{", b"", b"\xff", b"nope", b"{'a':1}", b'{"a":1,}', b"[" * 100_000, b'"\\ud800', *nans):
         answer = service.client.post(route, content=content)
@@ -137,6 +151,25 @@ def test_a_candidate_that_is_wrong_is_named_by_its_place(
         assert service.refusal("/write", GOOD["/write"] | {"records": records}).startswith(f"records[2].{name} ")
 
 
+@pytest.mark.parametrize(("name", "values", "rule"), VECTOR_RULES, ids=[row[0] for row in VECTOR_RULES])
+def test_a_vector_that_is_wrong_is_named_by_its_place(
+    service: ServedMemory, name: str, values: tuple[object, ...], rule: str
+) -> None:
+    for value in values:
+        reason = service.refusal("/vectors", GOOD["/vectors"] | {"vectors": [VECTOR, VECTOR | {name: value}]})
+        assert reason.startswith(f"vectors[1].{name} must be"), value
+        assert rule in reason
+    assert service.refusal("/vectors", GOOD["/vectors"] | {"vectors": [VECTOR, 5]}) == "vectors[1] must be an object"
+
+
+def test_the_bounds_of_vectors_are_within(service: ServedMemory) -> None:
+    long = {"id": "x" * 400, "values": [0.25] * 4_096}
+    for vectors in ([], [long], [{"id": f"mem:org:acme:{each}", "values": [each]} for each in range(50)], [long] * 9):
+        body = GOOD["/vectors"] | {"model": "m" * 200, "vectors": vectors}
+        assert service.post("/vectors", body).json() == {"ok": True, "kept": 0}
+    assert service.post("/unembedded", GOOD["/unembedded"] | {"limit": 500.0}).json() == {"records": []}
+
+
 def test_the_bounds_themselves_are_within(service: ServedMemory) -> None:
     """32.29 and 32.30: 200 characters pass, 5.0 is a whole number, 0 and 1 are confidences, an empty batch is one."""
     scope = "k" * 200
@@ -151,6 +184,10 @@ def test_the_bounds_themselves_are_within(service: ServedMemory) -> None:
 
 def test_the_first_fault_is_the_answer(service: ServedMemory) -> None:
     """7.4: object, scopeKey, cap, records is an array, batch size, then each candidate in order."""
+    bad_vectors = {"scopeKey": "a b", "model": "", "vectors": 5}
+    assert service.refusal("/vectors", bad_vectors).startswith("scopeKey ")
+    assert service.refusal("/vectors", bad_vectors | {"scopeKey": "a"}).startswith("model ")
+    assert service.refusal("/vectors", bad_vectors | {"scopeKey": "a", "model": "m"}).startswith("vectors ")
     bad = {"scopeKey": "a b", "cap": 0, "records": 5}
     assert service.refusal("/write", bad).startswith("scopeKey ")
     assert service.refusal("/write", bad | {"scopeKey": "a"}).startswith("cap ")

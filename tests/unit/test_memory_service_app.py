@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -112,6 +112,33 @@ async def test_a_search_that_could_not_look_is_no_empty_answer() -> None:
 async def test_an_empty_secret_grants_nothing(bearer: str) -> None:
     """Section 16: an unset or empty secret grants nothing (fail closed)."""
     assert (await asked(healthy(), "/write", WRITE, token="", bearer=bearer)).status_code == 401
+
+
+class FullStore(InProcessStore):
+    """Has no room for vectors, or breaks over them."""
+
+    def __init__(self, fault: Exception) -> None:
+        super().__init__(ranker=KeywordRanker(), now=lambda: datetime.now(UTC), cap=500)
+        self.fault = fault
+
+    async def keep_vectors(self, scope_key: str, model: str, vectors: Mapping[str, tuple[float, ...]]) -> int:
+        raise self.fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [(None, 200), (ValueError("0.123456"), 400), (StoreFullError("full"), 507), (StoreUnavailableError("gone"), 503)],
+)
+async def test_no_number_of_a_vector_is_told_or_logged(
+    fault: Exception | None, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = healthy() if fault is None else FullStore(fault)
+    vectors = [{"id": f"mem:org:acme:{MARKER}", "values": [0.123456, -1]}]
+    answer = await asked(store, "/vectors", {"scopeKey": "org:acme", "model": "test/one", "vectors": vectors})
+    assert answer.status_code == status
+    logged = capsys.readouterr().out
+    assert "/vectors" in logged
+    assert not any(hidden in answer.text + logged for hidden in ("0.123456", MARKER))
 
 
 async def test_an_export_that_cannot_begin_is_refused() -> None:
