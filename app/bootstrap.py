@@ -59,8 +59,9 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
         learning = learning_of(settings, state, remembering.store, models, clock, background)
         before_loss = learning.reflecting.before_loss if learning is not None else nobody
         talking = Talking(settings, state, models, clock, background, before_loss)
+        lessons = learning.unlearning(state) if learning is not None else None
         registry = commands or registry_of(
-            settings, remembering.store, slack.authority, status, clock, talking.commands()
+            settings, remembering.store, slack.authority, status, clock, talking.commands(lessons)
         )
         ports = talking.ports(
             slack.authority,

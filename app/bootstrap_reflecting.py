@@ -13,6 +13,7 @@ from app.dispatch.notices import NoticeMode, Notices
 from app.dispatch.ports import Models
 from app.dispatch.reflecting import Reflecting
 from app.dispatch.thread_before import TranscriptThread
+from app.dispatch.unlearning import Unlearning
 from app.sessions.housekeeping import PASS_S, Job
 from config.settings import Settings
 from memory.gate import is_noise, looks_like_instruction
@@ -31,6 +32,9 @@ class Learning:
 
     reflecting: Reflecting
     notices: Notices
+
+    def unlearning(self, state: State) -> Unlearning:
+        return Unlearning(state.erasures, state.reviews, self.reflecting.withdraw, self.notices.retract)
 
     def job(self) -> Job:
         """What could not be written at once is tried again now and then."""
@@ -70,7 +74,7 @@ def learning_of(
     if not memory.enabled or memory.mode != "passive":
         return None
     extracting = Extracting(models, defaults_of(settings).model, state.usage, clock, prices_of(settings))
-    thread = TranscriptThread(state.sessions)
+    thread = TranscriptThread(state.sessions, state.erasures)
     reflector = TurnReflector(store, ranker_of(settings), extracting, thread, state.reviews, memory.model)
     notices = Notices(store, NoticeMode(memory.notice), clock)
     reflecting = Reflecting(state.reflections, reflector, clock, background.spawn, notices.tell)

@@ -8,11 +8,13 @@ from app.clock import Clock
 from app.dispatch.journal import Journal
 from app.dispatch.keying import Keying
 from app.dispatch.reflecting import PendingReflections
+from app.dispatch.unlearning import Erasures
 from app.sessions.cache import ConversationCache
 from app.sessions.cached_transcripts import CachedTranscripts
 from app.sessions.key import KeyRules
 from app.sessions.store import SessionStore
 from app.sessions.usage import Usage
+from app.state.erasures import StateErasures
 from app.state.journal import StateJournal
 from app.state.lock import holding
 from app.state.opening import default_url, open_database
@@ -37,6 +39,7 @@ class State:
     receipts: StateReceipts
     usage: Usage
     reflections: PendingReflections
+    erasures: Erasures
     reviews: StateReviews
     keying: Keying
 
@@ -66,6 +69,7 @@ async def open_state(settings: Settings, clock: Clock, *, is_bot: bool) -> Async
             receipts=StateReceipts(database),
             usage=StateUsage(database),
             reflections=StateReflections(database, clock),
+            erasures=StateErasures(database, clock),
             reviews=StateReviews(database, clock),
             keying=keying,
         )

@@ -20,6 +20,7 @@ from app.dispatch.ports import Limits, Models, Ports, Reflection
 from app.dispatch.provision import Budgets, Provision, Setting
 from app.dispatch.records import Keeping
 from app.dispatch.resolve import Defaults, KnownModels
+from app.dispatch.unlearning import Unlearning
 from app.dispatch.work import Work
 from app.errors import ConfigurationError
 from app.sessions.busy import BusyInput
@@ -30,6 +31,7 @@ from app.sessions.lines import Lines
 from app.sessions.pressure import MemoryGauge, PressurePass, PressureRules
 from app.sessions.summariser import Summariser
 from commands.builtin import Configuring, Records
+from commands.ports import Lessons
 from commands.registry import Registry
 from config.settings import Settings
 from memory.recall import Recall
@@ -62,13 +64,15 @@ class Talking:
     def journal(self) -> Journal:
         return self._state.journal
 
-    def commands(self) -> CommandPorts:
+    def commands(self, lessons: Lessons | None = None) -> CommandPorts:
+        """``lessons``: in a process that learns from turns."""
         state = self._state
+        lessons = lessons or Unlearning(state.erasures, state.reviews)
         choices = ConfiguredChoices(self._agents, self._defaults, self.knows_model)
         kept = Kept(self.lines, state.sessions, state.transcripts, state.keying, self._clock)
         asked = Asked(state.usage, self._compressor, state.preferences, choices, windows_of(self._settings))
         config = Configuring(state.preferences, choices)
-        return CommandPorts(state.receipts, Records(LiveConversations(kept, asked), config, state.reviews))
+        return CommandPorts(state.receipts, Records(LiveConversations(kept, asked), config, state.reviews, lessons))
 
     @property
     def knows_model(self) -> KnownModels:

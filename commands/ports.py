@@ -216,6 +216,25 @@ class Choices(Protocol):
         ...
 
 
+class Lessons(Protocol):
+    """What conversations have still to teach. Adapters: over the state database.
+
+    When a call returns, what was just being learned is written, or never will be. Raises ``UnavailableError``.
+    """
+
+    async def pass_over(self, thread_key: str) -> None:
+        """Learn nothing any more from what was said in the conversation so far."""
+        ...
+
+    async def drop_thread(self, thread_key: str, *, by: str) -> None:
+        """``pass_over``, and what is held back from the conversation is rejected in the name of ``by``."""
+        ...
+
+    async def drop_person(self, person_id: str) -> None:
+        """Learn nothing any more from turns that the person has asked for so far, and nothing held back from them."""
+        ...
+
+
 class Reviews(Protocol):
     """What is held back from memory until a person decides. Adapters: over the state database; a list in tests.
 

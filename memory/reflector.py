@@ -73,7 +73,7 @@ class Course(Protocol):
         ...
 
     async def learned(self, batches: Sequence[Batch]) -> None:
-        """These are written next, and are all that is left to write."""
+        """These are written next, and are all that is left to write; what waits for a person is handed in before."""
         ...
 
 
@@ -137,11 +137,11 @@ class Reflector:
         return await self._learned(turn, *decided, course)
 
     async def _learned(self, turn: FinishedTurn, offered: int, plan: Plan, course: Course | None) -> Outcome:
-        batches = plan.batches()
-        if batches and course is not None:
+        batches, held = plan.batches(), plan.held_batches()
+        if (batches or held) and course is not None:
             await course.learned(batches)
         # Before the stores, which may take their time and come again.
-        unreviewed = await self._handed_in(turn, plan.held_batches())
+        unreviewed = await self._handed_in(turn, held)
         written = await self._written(turn.run_id, batches)
         return replace(
             written,

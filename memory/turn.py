@@ -1,6 +1,6 @@
 """A finished turn as the write path sees it: plain values that can be written down and looked at by a later process."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -61,3 +61,8 @@ class FinishedTurn:
     is_command: bool = False
     is_answered: bool = True
     """Whether there is an answer that is neither a refusal nor a failure nor cut off at once."""
+
+
+def heard_since(turn: FinishedTurn, at: datetime) -> FinishedTurn:
+    """``turn`` with what was said after ``at`` alone."""
+    return replace(turn, lines=tuple(line for line in turn.lines if line.at > at))

@@ -48,6 +48,17 @@ class HeldInProcess:
             self.decided.append((found.id, by, verdict))
         return found
 
+    async def reject_thread(self, thread_key: str, *, by: str) -> None:
+        await self._reject([each for each in self.held if each.candidate.source_thread_key == thread_key], by)
+
+    async def reject_scope(self, scope_key: str, *, by: str) -> None:
+        await self._reject([each for each in self.held if each.scope_key == scope_key], by)
+
+    async def _reject(self, facts: Sequence[HeldFact], by: str) -> None:
+        self._reach()
+        for each in facts:
+            await self.take(each.id, by=by, verdict="rejected")
+
     async def give_back(self, fact: HeldFact) -> None:
         self._reach()
         self.held = sorted([*self.held, fact], key=lambda each: int(each.id.rpartition(":")[2]))

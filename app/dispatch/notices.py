@@ -3,7 +3,7 @@
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
@@ -88,6 +88,12 @@ class Notices:
             self._offers[token] = offer
             return UNREACHABLE
         return f"Forgotten: {_things(sum(forgotten))}." if any(forgotten) else GONE
+
+    def retract(self, scope_key: str) -> None:
+        """No button takes a record of that scope back any more."""
+        for token, offer in self._offers.items():
+            left = tuple(record for record in offer.records if record[0] != scope_key)
+            self._offers[token] = replace(offer, records=left)
 
 
 def worth_showing(remembered: Sequence[Remembered], mode: NoticeMode) -> Sequence[Remembered]:

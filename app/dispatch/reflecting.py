@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NewType, Protocol
 
@@ -13,6 +13,7 @@ import structlog
 from app.background import Spawn
 from app.channel import Chat
 from app.clock import Clock
+from app.dispatch.looks import Look, Looks, LookWithdrawnError
 from app.errors import StateError
 from app.sessions.entry import SessionKey
 from app.sessions.transcript import TranscriptMessage
@@ -22,6 +23,7 @@ from memory.turn import FinishedTurn
 
 REFLECTION_LOST = "reflection_lost"
 REFLECTION_GIVEN_UP = "reflection_given_up"
+REFLECTION_WITHDRAWN = "reflection_withdrawn"
 REFLECTIONS_UNREACHABLE = "reflections_unreachable"
 
 AT_ONCE = 2
@@ -61,14 +63,6 @@ class Pending:
         return (self.awaits_model or bool(self.unwritten)) and self.looks < LOOKS
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """At a turn of a conversation, under way or waiting for its model."""
-
-    session_key: str
-    is_over: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class PendingReflections(Protocol):
     """Adapters: over the state database. Rows are made when a turn is kept, in the same step.
 
@@ -76,7 +70,11 @@ class PendingReflections(Protocol):
     """
 
     async def take(self, limit: int) -> Sequence[Pending]:
-        """What is due, oldest first, marked as begun, so that no other taker gets it."""
+        """What is due, oldest first, marked as begun, so that no other taker gets it.
+
+        A turn comes without the words after which something of its conversation, or of the one who asked, was erased;
+        one that had ended by then does not come any more.
+        """
         ...
 
     async def keep(self, pending: Pending) -> None:
@@ -109,20 +107,27 @@ Tell = Callable[[FinishedTurn, Outcome, Chat], Awaitable[None]]
 
 
 class _Course:
-    """Implements ``memory.reflector.Course``: a next process goes on from what is written down here."""
+    """Implements ``memory.reflector.Course``: a next process goes on from what is written down here.
 
-    def __init__(self, rows: PendingReflections, pending: Pending) -> None:
+    Raises ``LookWithdrawnError``.
+    """
+
+    def __init__(self, rows: PendingReflections, pending: Pending, look: Look) -> None:
         self._rows = rows
         self._pending = pending
+        self._look = look
 
     async def begins(self) -> None:
+        self._look.goes_on(to_write=bool(self._pending.unwritten))
         await self._keep(replace(self._pending, looks=self._pending.looks + 1))
 
     async def asking(self) -> None:
+        self._look.goes_on()
         await self._keep(replace(self._pending, awaits_model=False))
 
     async def learned(self, batches: Sequence[Batch]) -> None:
         """Where that cannot be written down, the batches themselves still can."""
+        self._look.goes_on(to_write=True)
         try:
             await self._keep(replace(self._pending, unwritten=tuple(batches)))
         except StateError as fault:
@@ -146,7 +151,7 @@ class Reflecting:
         self._tell = tell
         self._places = asyncio.Semaphore(AT_ONCE)
         self._chats: OrderedDict[str, Chat] = OrderedDict()
-        self._looks: dict[ReflectionId, _Look] = {}
+        self._looks = Looks()
 
     def schedule(self, turn: FinishedTurn, chat: Chat) -> None:
         self._chats[turn.run_id] = chat
@@ -167,32 +172,40 @@ class Reflecting:
         what the conversation had said before.
         """
         await self.work_off()
-        await asyncio.gather(*(look.is_over.wait() for look in self._looks.values() if look.session_key == key))
+        await self._looks.over(lambda turn: turn.session_key == key)
+
+    async def withdraw(self, is_meant: Callable[[FinishedTurn], bool]) -> None:
+        """Learn nothing from such turns that are looked at now; what was being written is written by then."""
+        await self._looks.withdraw(is_meant)
 
     async def work_off(self) -> int:
         """How many were looked at."""
         count = 0
         try:
             while taken := await self._pending.take(BATCH):
-                await asyncio.gather(*(self._work(each) for each in taken))
+                # Each can be withdrawn as soon as it is taken: a task begins only later.
+                looks = [(each, self._looks.begin(each.turn)) for each in taken]
+                await asyncio.gather(*(self._work(each, look) for each, look in looks))
                 count += len(taken)
         except StateError as fault:
             _log.error(REFLECTIONS_UNREACHABLE, reason=str(fault))
         return count
 
-    async def _work(self, pending: Pending) -> None:
-        look = self._looks[pending.id] = _Look(pending.turn.session_key)
+    async def _work(self, pending: Pending, look: Look) -> None:
         try:
-            await self._look_at(pending)
+            await self._look_at(pending, look)
+        except LookWithdrawnError:
+            _log.info(REFLECTION_WITHDRAWN, reference=pending.turn.run_id)
+            with suppress(StateError):
+                await self._pending.done(pending.id)
         except StateError as fault:
             _log.error(REFLECTIONS_UNREACHABLE, reason=str(fault))
         finally:
-            del self._looks[pending.id]
-            look.is_over.set()
+            self._looks.end(look)
 
-    async def _look_at(self, pending: Pending) -> None:
+    async def _look_at(self, pending: Pending, look: Look) -> None:
         async with self._places:
-            course = _Course(self._pending, pending)
+            course = _Course(self._pending, pending, look)
             await course.begins()
             if pending.unwritten:
                 outcome = await self._reflector.write_again(pending.turn, pending.unwritten)

@@ -9,10 +9,11 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from app.dispatch.reflecting import Pending, ReflectionId
+from app.state import erasure_rows
 from app.state.json_text import json_text
 from app.state.tables import pending_reflections
 from memory.outcome import Batch
-from memory.turn import FinishedTurn
+from memory.turn import FinishedTurn, heard_since
 
 _columns = pending_reflections.c
 _DUE = (
@@ -54,10 +55,11 @@ def add(connection: Connection, turn: FinishedTurn, now: datetime) -> None:
 
 
 def take(connection: Connection, now: datetime, limit: int) -> Sequence[Pending]:
-    """What is due, oldest first, begun from now on. A row that makes no sense is taken away."""
+    """What is due, oldest first, begun from now on. A row that makes no sense, or no longer teaches, is taken away."""
     taken: list[Pending] = []
     for row in connection.execute(_DUE, {"now": now, "most": limit}).all():
-        content = _content(row)
+        read = _content(row)
+        content = None if read is None else _unerased(connection, read)
         if content is None:
             remove(connection, ReflectionId(row.id))
             continue
@@ -100,6 +102,15 @@ def again(
 
 def remove(connection: Connection, reflection_id: ReflectionId) -> None:
     connection.execute(_DELETE, {"id_": reflection_id})
+
+
+def _unerased(connection: Connection, content: Content) -> Content | None:
+    """What is left to learn from; ``None`` for a turn that had ended before something of it was erased."""
+    erased_at = erasure_rows.latest(connection, content.turn)
+    if erased_at is None:
+        return content
+    is_over = content.turn.ended_at <= erased_at
+    return None if is_over else replace(content, turn=heard_since(content.turn, erased_at))
 
 
 def _pending(row: Row[Any], content: Content, attempts: int) -> Pending:

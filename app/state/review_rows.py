@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, delete, insert, select, update
 
 from app.state.json_text import json_text
 from app.state.tables import reviews
@@ -61,6 +61,20 @@ def take(connection: Connection, review_id: str, now: datetime, by: str, verdict
     marked = update(reviews).where(_columns.id == number, _IS_WAITING).values(decided).returning(_columns.id)
     # Another process may have decided since the row was read.
     return None if connection.scalar(marked) is None else _fact(row)
+
+
+def reject_all(connection: Connection, waiting: ColumnElement[bool], now: datetime, by: str) -> None:
+    """Of what ``in_thread`` or ``in_scope`` says."""
+    rejected = {"candidate": "", "decided_at": now, "decided_by": by, "decision": "rejected"}
+    connection.execute(update(reviews).where(waiting, _IS_WAITING).values(rejected))
+
+
+def in_thread(thread_key: str) -> ColumnElement[bool]:
+    return _columns.thread_key == thread_key
+
+
+def in_scope(scope_key: str) -> ColumnElement[bool]:
+    return _columns.scope_key == scope_key
 
 
 def give_back(connection: Connection, fact: HeldFact) -> None:

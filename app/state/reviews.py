@@ -3,6 +3,8 @@
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
+from sqlalchemy import ColumnElement
+
 from app.clock import Clock
 from app.state import review_rows
 from app.state.engine import Database
@@ -19,7 +21,10 @@ _UNREACHABLE = "what waits for review could not be reached; try again in a momen
 
 
 class StateReviews:
-    """Implements ``memory.reflector.Review`` and ``commands.ports.Reviews`` over the table ``reviews``."""
+    """Implements ``memory.reflector.Review``, ``commands.ports.Reviews`` and ``app.dispatch.unlearning.Held``.
+
+    Over the table ``reviews``.
+    """
 
     def __init__(self, database: Database, clock: Clock, most: int = MOST_WAITING) -> None:
         self._database = database
@@ -48,9 +53,20 @@ class StateReviews:
                 lambda connection: review_rows.take(connection, review_id, now, by, verdict)
             )
 
+    async def reject_thread(self, thread_key: str, *, by: str) -> None:
+        await self._reject(review_rows.in_thread(thread_key), by)
+
+    async def reject_scope(self, scope_key: str, *, by: str) -> None:
+        await self._reject(review_rows.in_scope(scope_key), by)
+
     async def give_back(self, fact: HeldFact) -> None:
         with _reaching():
             await self._database.write(lambda connection: review_rows.give_back(connection, fact))
+
+    async def _reject(self, waiting: ColumnElement[bool], by: str) -> None:
+        now = self._clock.now()
+        with _reaching():
+            await self._database.write(lambda connection: review_rows.reject_all(connection, waiting, now, by))
 
 
 @contextmanager

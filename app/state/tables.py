@@ -193,6 +193,14 @@ pending_reflections = Table(
     Index(None, "not_before_at"),
 )
 
+erasures = Table(
+    "erasures",
+    metadata,
+    Column("kind", Text, primary_key=True),  # thread, person
+    Column("subject", Text, primary_key=True),  # the thread key, or the person's id
+    Column("erased_at", Instant, nullable=False),  # what was said by then is not learned from any more
+)
+
 reviews = Table(
     "reviews",
     metadata,

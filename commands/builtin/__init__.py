@@ -10,7 +10,7 @@ from commands.builtin.memory_erasing import erase_commands
 from commands.builtin.memory_review import review_commands
 from commands.builtin.session_list import session_commands
 from commands.builtin.status import status_commands
-from commands.ports import Authority, Conversations, Reviews, StatusSource
+from commands.ports import Authority, Conversations, Lessons, Reviews, StatusSource
 from commands.spec import Command
 from memory.store import MemoryStore
 
@@ -24,6 +24,7 @@ class Records:
     conversations: Conversations | None = None
     config: Configuring | None = None
     reviews: Reviews | None = None
+    lessons: Lessons | None = None
 
 
 def builtin_commands(
@@ -37,7 +38,7 @@ def builtin_commands(
     records = records or Records()
     others = [
         *memory_commands(store, organization, authority, records.config),
-        *erase_commands(store, organization, authority),
+        *erase_commands(store, organization, authority, records.lessons),
         *review_commands(store, organization, authority, records.reviews),
         *session_commands(records.conversations, authority),
         *config_commands(records.config, records.conversations, authority),

@@ -12,7 +12,7 @@ from commands.builtin.memory_listing import own_scope
 from commands.builtin.memory_rights import WRITE, Rights, scope_of_record
 from commands.builtin.session_showing import count
 from commands.errors import InvalidInputError, NotFoundError, UnauthorizedError, UnavailableError
-from commands.ports import Authority
+from commands.ports import Authority, Lessons
 from commands.quoting import quotable
 from commands.spec import EVERYWHERE, Argument, Caller, Command, Json, Option, Reply, Surface, Values
 from memory.scope import ScopeKind, scope_key
@@ -38,9 +38,11 @@ PEOPLES = EVERYWHERE - {Surface.MCP}
 """The caller of a tool is a model as a rule, and what is erased nobody brings back."""
 
 
-def erase_commands(store: MemoryStore | None, organization: str, authority: Authority) -> list[Command]:
-    """``store``: ``None`` while memory is off."""
-    house = _Erasing(store, Rights(organization, authority, _ONLY_OWN, _SHARED))
+def erase_commands(
+    store: MemoryStore | None, organization: str, authority: Authority, lessons: Lessons | None = None
+) -> list[Command]:
+    """``store``: ``None`` while memory is off; ``lessons``: in a process without the bot's own records."""
+    house = _Erasing(store, Rights(organization, authority, _ONLY_OWN, _SHARED), lessons)
     return [
         Command(
             id="memory.erase",
@@ -57,10 +59,11 @@ def erase_commands(store: MemoryStore | None, organization: str, authority: Auth
 
 @dataclass(frozen=True, slots=True)
 class _Erasing:
-    """The handler over one store."""
+    """The handler over one store. What would teach it the same again is dropped before anything is erased."""
 
     store: MemoryStore | None
     rights: Rights
+    lessons: Lessons | None
 
     async def erase(self, caller: Caller, values: Values) -> Reply:
         store = self._open_store()
@@ -78,6 +81,8 @@ class _Erasing:
         if key is None:
             raise InvalidInputError(_FORM)
         await self.rights.require(caller, key)
+        if self.lessons is not None:
+            await self._pass_over(self.lessons, store, key, record_id)
         with _erasing():
             erased = await store.erase(key, record_id)
         shown = f"`{quotable(record_id)}`"
@@ -85,6 +90,13 @@ class _Erasing:
             raise NotFoundError(f"nothing to erase: {shown} is no record of `{quotable(key)}`")
         text = f"🗑️ Erased 1 record for good: {shown} of `{quotable(key)}`. {_STAYS}"
         return Reply(_data(record_id, erased, key), text, receipt=f"erased {record_id}")
+
+    async def _pass_over(self, lessons: Lessons, store: MemoryStore, key: str, record_id: str) -> None:
+        """A conversation that goes on would else teach the record again by what was said in it before."""
+        with _erasing():
+            found = await store.get(key, [record_id])
+        for each in found:
+            await lessons.pass_over(each.source_thread_key)
 
     async def _own(self, store: MemoryStore, caller: Caller, *, is_sure: bool) -> Reply:
         key = own_scope(caller)
@@ -97,6 +109,8 @@ class _Erasing:
             much = "" if there is None else f": {count(there, 'record')}, those out of use included"
             text = f"`memory erase me --yes` erases all of {shown} for good{much}. Nothing has been erased yet."
             return Reply(_data(ME, None, key, there), text, receipt="told what erasing me takes")
+        if self.lessons is not None:
+            await self.lessons.drop_person(caller.id)
         with _erasing():
             erased = await store.erase(key)
         return Reply(_data(ME, erased, key), _told_of_scope(shown, erased), receipt=f"erased {erased.records} of me")
@@ -112,6 +126,8 @@ class _Erasing:
                 "memory of all whom it taught. Nothing has been erased yet."
             )
             return Reply(_data(THREAD, None), text, receipt="told what erasing a thread takes")
+        if self.lessons is not None:
+            await self.lessons.drop_thread(thread_key, by=caller.id)
         with _erasing():
             erased = await store.erase_thread(thread_key)
         receipt = f"erased {erased.records} of {quotable(thread_key)}"

@@ -13,7 +13,11 @@ from sqlalchemy import update
 from app.background import Background
 from app.channel import Chat
 from app.dispatch.reflecting import AT_ONCE, LOOKS, Reflecting
+from app.dispatch.thread_before import TranscriptThread
+from app.dispatch.unlearning import Kind
+from app.sessions.transcript import TranscriptMessage
 from app.state.engine import Database
+from app.state.erasures import StateErasures
 from app.state.reflections import StateReflections
 from app.state.tables import pending_reflections
 from memory.outcome import Batch, Ending, Outcome
@@ -41,6 +45,7 @@ class Kept(House):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.reflections = StateReflections(database, self.clock)
+        self.erasures = StateErasures(database, self.clock)
 
     async def turn(self, turn: FinishedTurn = TURN, *, event: str = "Ev1", position: str = "1.1") -> None:
         accepted = await self.accept(message(event=event, position=position))
@@ -190,3 +195,49 @@ async def test_a_row_that_makes_no_sense_is_taken_away_and_the_rest_is_found(kep
     spoil = update(pending_reflections).where(pending_reflections.c.id == 1).values(payload="{")
     await kept.database.write(lambda connection: connection.execute(spoil).rowcount)
     assert "whole" in [each.turn.run_id for each in await kept.reflections.take(10)]
+
+
+@pytest.mark.parametrize(("kind", "subject"), [(Kind.THREAD, "slack:C1:1.0"), (Kind.PERSON, "slack:U1")])
+async def test_a_turn_that_ended_before_something_of_it_was_erased_teaches_nothing(
+    kept: Kept, kind: Kind, subject: str
+) -> None:
+    await kept.turn(event="Ev1", position="1.1")
+    await kept.turn(event="Ev2", position="2.1")
+    (written,) = await kept.reflections.take(1)
+    await kept.reflections.again(written.id, written.turn, [BATCH], EPOCH)
+    other = replace(TURN, run_id="other", thread_key="slack:C2:1.0", user_id="slack:U2")
+    await kept.turn(other, event="Ev3", position="3.1")
+    await kept.erasures.note(kind, subject)
+    assert [each.turn.run_id for each in await kept.reflections.take(10)] == ["other"]
+    assert await kept.reflections.interrupted() == []
+    assert [each.turn.run_id for each in await kept.reflections.take(10)] == ["other"]
+
+
+async def test_a_turn_that_ended_later_teaches_what_was_said_later(kept: Kept) -> None:
+    """The latest erasure counts, of the thread or of the one who asked."""
+    for seconds, kind, subject in ((10, Kind.PERSON, "slack:U1"), (5, Kind.THREAD, "slack:C1:1.0")):
+        kept.clock.elapsed_s = seconds
+        await kept.erasures.note(kind, subject)
+    lines = [Line("user", f"said {at}", EPOCH + timedelta(seconds=at), "Alice", "slack:U1") for at in (4, 10, 11)]
+    turn = replace(TURN, lines=tuple(lines), ended_at=EPOCH + timedelta(seconds=12))
+    await kept.turn(turn)
+    kept.clock.elapsed_s = 20
+    (pending,) = await kept.reflections.take(10)
+    assert pending.turn == replace(turn, lines=(lines[-1],))
+    assert await kept.erasures.latest(replace(turn, user_id=None)) == EPOCH + timedelta(seconds=5)
+    assert await kept.erasures.latest(replace(turn, user_id=None, thread_key="slack:C2:1.0")) is None
+    await kept.erasures.note(Kind.THREAD, "slack:C1:1.0")
+    assert await kept.erasures.latest(turn) == EPOCH + timedelta(seconds=20)
+
+
+async def test_what_the_conversation_had_said_before_something_of_it_was_erased_is_not_looked_at(kept: Kept) -> None:
+    accepted = await kept.accept()
+    entry = await kept.begun(accepted)
+    said = [TranscriptMessage("user", f"said {at}", EPOCH + timedelta(seconds=at)) for at in (1, 2, 3)]
+    await kept.journal.end(accepted, "ran", replace(record_of(entry), lines=tuple(said)))
+    turn = replace(TURN, session_key=entry.session_key, started_at=EPOCH + timedelta(seconds=9), lines=())
+    thread = TranscriptThread(kept.sessions, kept.erasures)
+    assert [line.text for line in await thread.before(turn)] == ["said 1", "said 2", "said 3"]
+    kept.clock.elapsed_s = 2
+    await kept.erasures.note(Kind.THREAD, turn.thread_key)
+    assert [line.text for line in await thread.before(turn)] == ["said 3"]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from sqlalchemy import RowMapping, select, update
@@ -162,3 +162,24 @@ async def test_a_database_that_is_closed_is_each_callers_own_error(database: Dat
     ):
         with pytest.raises(UnavailableError, match="could not be reached"):
             await work
+
+
+async def test_all_of_a_scope_or_of_a_conversation_is_rejected_at_once(adapter: Adapter) -> None:
+    elsewhere = MemoryCandidate("fact", "elsewhere", "slack:C9:9.0")
+    other = replace(a_turn(), thread_key=elsewhere.source_thread_key)
+    await adapter.reviews.hand_in(other, [Batch(ORG, (elsewhere,)), Batch(OWN, (elsewhere,))])
+    await adapter.hand_in(ORG, "order")
+    await adapter.hand_in(OWN, "mine")
+    await adapter.reviews.reject_thread("slack:C1:1.0", by=ADMIN)
+    assert (await adapter.texts(ORG), await adapter.texts(OWN)) == (["elsewhere"], ["elsewhere"])
+    await adapter.reviews.reject_scope(OWN, by=MEMBER)
+    assert await adapter.reviews.scopes() == [ORG]
+
+
+async def test_of_what_is_rejected_at_once_no_words_are_kept_and_what_was_decided_stays(database: Database) -> None:
+    reviews = StateReviews(database, ManualClock())
+    await reviews.hand_in(a_turn(), [Batch(ORG, (ORDER,))])
+    await reviews.reject_thread("slack:C1:1.0", by=ADMIN)
+    await reviews.reject_scope(ORG, by=MEMBER)
+    row = await row_of(database)
+    assert (row["candidate"], row["decided_by"], row["decision"]) == ("", ADMIN, "rejected")

@@ -81,3 +81,22 @@ async def test_what_a_thread_taught_is_erased_from_everybodys_memory(playground:
         assert kept(settings, "furlongs") | kept(settings, "chartreuse") == set()
         assert "furlongs" not in await talk.says(OWN_QUESTION)
         assert "chartreuse" not in await talk.says(QUESTION, user=BOB)
+
+
+async def test_what_was_erased_is_not_learned_anew_from_what_the_conversation_said_before(
+    playground: Playground,
+) -> None:
+    settings = in_files(playground)
+    more = f"{MENTION} We deploy the billing service from the release branch"
+    async with learning(settings) as application:
+        talk = Talk(playground, application)
+        roots = [playground.people.say(ALICE, GENERAL, said) for said in (OWN_SAID, SAID)]
+        for root in roots:
+            await playground.answer(GENERAL, root.ts)
+        await talk.rest()
+        await talk.says(f"{MENTION} memory erase me --yes", root=roots[0])
+        await talk.says(f"{MENTION} memory erase thread --yes", user=ADA, root=roots[1])
+        for root in roots:
+            await talk.says(more, root=root)
+        assert kept(settings, "furlongs") | kept(settings, "chartreuse") == set()
+        assert "release branch" in await talk.says(f"{MENTION} where do we deploy the billing service from?")

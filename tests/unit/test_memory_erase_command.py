@@ -7,6 +7,8 @@ import pytest
 import structlog
 
 from commands.builtin.memory_erasing import erase_commands
+from commands.errors import UnavailableError
+from commands.ports import Lessons
 from commands.receipts import InProcessReceipts
 from commands.registry import Registry
 from commands.result import Code, Result
@@ -31,9 +33,10 @@ class House:
     store: MemoryStore
     rules: HouseRules
     receipts: InProcessReceipts
+    lessons: Lessons | None = None
 
     async def say(self, line: str, caller: Caller | None = None) -> Result:
-        commands = erase_commands(self.store, "acme", self.rules)
+        commands = erase_commands(self.store, "acme", self.rules, self.lessons)
         registry = Registry(commands, self.rules, now=noon, receipts=self.receipts)
         return await registry.run_line(line, caller or a_caller())
 
@@ -55,6 +58,28 @@ async def house() -> AsyncGenerator[House]:
         await store.write(key, [fact(f"secret of {key}", thread=THREAD), fact(f"plan of {key}", thread=ELSEWHERE)])
     yield house_of(store)
     await store.aclose()
+
+
+class Heard:
+    """Lessons that are dropped, and how many records there were by then."""
+
+    def __init__(self, house: House, fault: UnavailableError | None = None) -> None:
+        self.house, self.fault = house, fault
+        self.dropped: list[tuple[object, ...]] = []
+
+    async def pass_over(self, thread_key: str) -> None:
+        await self._note("thread passed over", thread_key)
+
+    async def drop_thread(self, thread_key: str, *, by: str) -> None:
+        await self._note("thread", thread_key, by)
+
+    async def drop_person(self, person_id: str) -> None:
+        await self._note("person", person_id)
+
+    async def _note(self, *what: object) -> None:
+        if self.fault is not None:
+            raise self.fault
+        self.dropped.append((*what, sum((await self.house.left()).values())))
 
 
 class Failing(InProcessStore):
@@ -248,3 +273,37 @@ async def test_how_much_there_is_is_told_only_where_that_is_known() -> None:
         assert (await house.say("memory erase me")).text == uncounted
     gone = await damaged.say("memory erase me --yes")
     assert gone.text.startswith(f"🗑️ Erased all of `{OWN}` for good: what nobody could read or count any more. ")
+
+
+async def test_what_would_teach_it_again_is_dropped_before_anything_is_erased(house: House) -> None:
+    lessons = Heard(house)
+    house.lessons = lessons
+    admin = a_caller(caller_id=ADMIN, origin=IN_THREAD)
+    for line, caller in (
+        ("memory erase me", a_caller()),
+        ("memory erase thread", admin),
+        (f"memory erase mem:{OWN}:77", a_caller()),
+        (f"memory erase mem:{ORG}:0", a_caller()),
+        ("memory erase thread --yes", a_caller(origin=IN_THREAD)),
+    ):
+        await house.say(line, caller)
+        assert lessons.dropped == [], line
+    for line, caller in (
+        (f"memory erase mem:{OWN}:1", a_caller()),
+        ("memory erase me --yes", a_caller()),
+        ("memory erase thread --yes", admin),
+    ):
+        assert (await house.say(line, caller)).is_ok
+    assert lessons.dropped == [
+        ("thread passed over", ELSEWHERE, 12),
+        ("person", MEMBER, 11),
+        ("thread", THREAD, ADMIN, 10),
+    ]
+
+
+@pytest.mark.parametrize("what", ["me --yes", "thread --yes", f"mem:{ORG}:0"])
+async def test_what_cannot_be_kept_from_coming_back_is_not_erased(house: House, what: str) -> None:
+    house.lessons = Heard(house, UnavailableError("what is still to be learned could not be reached"))
+    result = await house.say(f"memory erase {what}", a_caller(caller_id=ADMIN, origin=IN_THREAD))
+    assert result.text == "⚠️ `memory erase`: what is still to be learned could not be reached"
+    assert await house.left() == dict.fromkeys(KEYS, 2)

@@ -90,3 +90,16 @@ async def test_nobody_is_told_of_nothing() -> None:
     chat = FakeChat()
     await Notices(Store(), NoticeMode.QUIET, ManualClock()).tell(TURN, outcome(MINE), chat)
     assert chat.noticed == []
+
+
+async def test_a_scope_that_begins_anew_loses_no_record_to_a_button_from_before() -> None:
+    """Its new records have the numbers of those that were erased."""
+    store, chat = Store(), FakeChat()
+    notices = Notices(store, NoticeMode.ON, ManualClock())
+    await notices.tell(TURN, outcome(MINE, OURS), chat)
+    await notices.tell(TURN, outcome(MINE), chat)
+    notices.retract("user:slack:U1")
+    both, mine = (token for _, token in chat.noticed)
+    assert await notices.take_back(mine, "slack:U1") == GONE
+    assert await notices.take_back(both, "slack:U1") == "Forgotten: 2 things."
+    assert store.forgotten == [("org:acme", "mem:org:acme:1"), ("org:acme", "mem:org:acme:2")]

@@ -17,6 +17,7 @@ from app.dispatch.reflecting import (
     PAUSES,
     REFLECTION_GIVEN_UP,
     REFLECTION_LOST,
+    REFLECTION_WITHDRAWN,
     REFLECTIONS_UNREACHABLE,
     Pending,
     Reflecting,
@@ -234,3 +235,59 @@ async def test_what_was_learned_is_written_though_that_cannot_be_told_of() -> No
 )
 def test_a_model_is_asked_once_and_what_ends_the_process_thrice_is_left(found: Pending, *, is_left: bool) -> None:
     assert found.is_left is is_left
+
+
+def of_thread(turn: FinishedTurn) -> bool:
+    return turn.thread_key == TURN.thread_key
+
+
+async def test_a_look_that_is_withdrawn_while_its_model_is_asked_writes_nothing() -> None:
+    house, asked, answered = House(Rows(pending())), asyncio.Event(), asyncio.Event()
+
+    class Asking(Reflector):
+        async def reflect(self, turn: FinishedTurn, course: Course) -> Outcome:
+            await course.asking()
+            asked.set()
+            await answered.wait()
+            await course.learned((BATCH,))
+            raise AssertionError(turn.run_id)
+
+    reflecting = Reflecting(house.rows, Asking(), house.clock, house.background.spawn, house.tell)
+    with structlog.testing.capture_logs() as lines:
+        working = asyncio.ensure_future(reflecting.work_off())
+        await until(asked.is_set)
+        await reflecting.withdraw(of_thread)
+        assert not working.done(), "nobody waits for a model"
+        answered.set()
+        assert await working == 1
+    assert house.rows.finished == [1]
+    assert (house.told, house.rows.kept[-1].unwritten) == ([], ())
+    assert [line["event"] for line in lines] == [REFLECTION_WITHDRAWN]
+
+
+async def test_a_look_that_writes_already_is_waited_for() -> None:
+    house = House(Rows(pending(1), pending(2, unwritten=(BATCH,))))
+    house.reflector.learns = (BATCH,)
+    house.reflector.gate.clear()
+    working = asyncio.ensure_future(house.reflecting.work_off())
+    await until(lambda: house.reflector.running == 1 and len(house.rows.kept) == 4)
+    withdrawing = asyncio.ensure_future(house.reflecting.withdraw(of_thread))
+    elsewhere = asyncio.ensure_future(house.reflecting.withdraw(lambda turn: turn.thread_key == "slack:C2:1.0"))
+    await until(elsewhere.done)
+    assert not withdrawing.done()
+    house.reflector.gate.set()
+    await until(withdrawing.done)
+    assert sorted(house.rows.finished) == [1, 2]
+    await working
+
+
+async def test_a_look_that_is_withdrawn_before_its_turn_comes_asks_no_model() -> None:
+    house = House(Rows(*(pending(number) for number in range(1, AT_ONCE + 2)), pending(9, unwritten=(BATCH,))))
+    house.reflector.gate.clear()
+    working = asyncio.ensure_future(house.reflecting.work_off())
+    await until(lambda: house.reflector.running == AT_ONCE)
+    await house.reflecting.withdraw(lambda turn: turn.run_id in {"3", "9"})
+    house.reflector.gate.set()
+    await working
+    assert sorted(turn.run_id for turn in house.reflector.reflected) == ["1", "2"]
+    assert (sorted(house.rows.finished), house.reflector.rewritten) == ([1, 2, 3, 9], [])
