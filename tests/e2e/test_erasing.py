@@ -1,12 +1,17 @@
 """What is erased is quoted no more and in no file: one record, all of a person's own, and what a thread taught."""
 
+import asyncio
 import re
 from pathlib import Path
 
+import pytest
+
 from app.playground.server import Playground
 from config.settings import Settings
-from tests.e2e.conftest import ADA, ALICE, BOB, GENERAL, MENTION
+from tests.e2e.conftest import ADA, ALICE, BOB, GENERAL, MENTION, running
 from tests.e2e.test_learning import Talk, learning, settings_of
+from tests.fakes import ScriptedProvider
+from tests.reflection_house import a_fact, answer_of
 
 SAID = f"{MENTION} We store our invoices in the chartreuse bucket"
 QUESTION = f"{MENTION} where do we store our invoices?"
@@ -23,7 +28,6 @@ def in_files(playground: Playground) -> Settings:
 def kept(settings: Settings, word: str) -> set[Path]:
     """The files of memory with the word in them."""
     files = [each for each in (settings.data_dir / "memory").rglob("*") if each.is_file()]
-    assert files, "memory is kept in files"
     return {each for each in files if word.encode() in each.read_bytes()}
 
 
@@ -100,3 +104,21 @@ async def test_what_was_erased_is_not_learned_anew_from_what_the_conversation_sa
             await talk.says(more, root=root)
         assert kept(settings, "furlongs") | kept(settings, "chartreuse") == set()
         assert "release branch" in await talk.says(f"{MENTION} where do we deploy the billing service from?")
+
+
+@pytest.mark.parametrize("what", ["me", "thread"])
+async def test_what_is_just_being_learned_comes_to_nothing(playground: Playground, what: str) -> None:
+    settings, looking = in_files(playground), asyncio.Event()
+    fact = a_fact("This user always prefers short answers in furlongs", audience="user")
+    provider = ScriptedProvider(["Noted."], [looking, answer_of(fact)], ["After."])
+    async with running(playground, settings, provider) as bot:
+        talk = Talk(playground, bot.application)
+        root = playground.people.say(ADA, GENERAL, OWN_SAID)
+        await playground.answer(GENERAL, root.ts)
+        await playground.wait_for(lambda: len(provider.requests) == 2)
+        playground.people.say(ADA, GENERAL, f"{MENTION} memory erase {what} --yes", thread_ts=root.ts)
+        await playground.wait_for(lambda: len(talk.answers(root)) == 2)
+        assert "There was nothing to erase" in playground.answer_text(GENERAL, root.ts)
+        looking.set()
+        await talk.rest()
+        assert kept(settings, "furlongs") == set()
