@@ -58,6 +58,12 @@ def test_only_the_first_scopes_in_trouble_are_named() -> None:
     assert (len(lines), lines[0], lines[-1]) == (21, "scope org:0: no", "and 5 more")
 
 
+def test_a_file_is_named_once_with_its_scope_where_that_is_known() -> None:
+    known, unknown = Trouble("org:acme", "file 1 is damaged"), Trouble("", "file 2 is damaged")
+    lines = troubles([known, unknown], [Trouble("", "file 1 is damaged"), unknown])
+    assert lines == ["scope org:acme: file 1 is damaged", "file 2 is damaged"]
+
+
 def test_nothing_has_no_statuses() -> None:
     assert by_status(Counter()) == "0"
 
