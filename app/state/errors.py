@@ -88,7 +88,7 @@ def sqlite_error(fault: sqlite3.Error) -> StateError:
         return StateDamagedError("the state database is damaged")
     if code in _BUSY:
         return StateBusyError("the state database is locked by another process")
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:  # the index of a log wants room, too
         return StateFullError("no room on the disk for the state database")
     return StateError(_PLAIN.get(code) or getattr(fault, "sqlite_errorname", type(fault).__name__))
 

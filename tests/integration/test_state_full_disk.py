@@ -32,6 +32,10 @@ def fill(file):
         except OSError:
             pass
 
+async def begin(disk):
+    async with open_database(default_url(disk), SystemClock()):
+        return
+
 async def main(disk):
     async with open_database(default_url(disk), SystemClock()) as database:
         journal = StateJournal(database, SystemClock())
@@ -46,7 +50,9 @@ async def main(disk):
         kept = [each.accepted.id for each in await journal.unfinished()] == [first.id]
         (disk / "ballast").unlink()
         again = [await said(number) is not None for number in range(1, 5)]
-    print(json.dumps({"told": told, "kept": kept, "again": again}))
+    fill(disk / "ballast")
+    begun = await refusal(begin(disk))
+    print(json.dumps({"told": told, "kept": kept, "again": again, "begun": begun}))
 
 asyncio.run(main(Path(sys.argv[1])))
 """
@@ -58,4 +64,5 @@ async def test_on_a_full_disk_nothing_is_accepted_and_what_was_is_kept_until_the
     told = json.loads(lines.splitlines()[-1])
     assert told["told"] == ["no room on the disk for the state database"] * 3
     assert told["kept"]
+    assert told["begun"] == "no room on the disk for the state database"
     assert told["again"] == [False, True, True, True]
