@@ -76,6 +76,6 @@ def learning_of(
     extracting = Extracting(models, defaults_of(settings).model, state.usage, clock, prices_of(settings))
     thread = TranscriptThread(state.sessions, state.erasures)
     reflector = TurnReflector(store, ranker_of(settings), extracting, thread, state.reviews, memory.model)
-    notices = Notices(store, NoticeMode(memory.notice), clock)
+    notices = Notices(store, NoticeMode(memory.notice), clock, state.erasures)
     reflecting = Reflecting(state.reflections, reflector, clock, background.spawn, notices.tell)
     return Learning(reflecting, notices)

@@ -10,6 +10,8 @@ from typing import Protocol
 
 from app.channel import Chat
 from app.clock import Clock
+from app.dispatch.unlearning import Erasures, Kind
+from app.errors import StateError
 from memory.outcome import Outcome, Remembered
 from memory.scope import ScopeKind
 from memory.store import StoreUnavailableError
@@ -49,6 +51,7 @@ class Forgets(Protocol):
 @dataclass(frozen=True, slots=True)
 class _Offer:
     user_id: str
+    thread_key: str
     records: tuple[tuple[str, str], ...]
     """Scope key and id."""
     made_at: datetime
@@ -57,8 +60,9 @@ class _Offer:
 class Notices:
     """Shows, and takes back while this process lives. Tokens are opaque, and good for one use by one person."""
 
-    def __init__(self, store: Forgets, mode: NoticeMode, clock: Clock) -> None:
+    def __init__(self, store: Forgets, mode: NoticeMode, clock: Clock, erasures: Erasures) -> None:
         self._store = store
+        self._erasures = erasures
         self._mode = mode
         self._clock = clock
         self._offers: OrderedDict[str, _Offer] = OrderedDict()
@@ -69,7 +73,7 @@ class Notices:
             return
         token = secrets.token_urlsafe(16)
         records = tuple((each.scope_key, record_id) for each in shown for record_id in each.record_ids)
-        self._offers[token] = _Offer(turn.user_id, records, self._clock.now())
+        self._offers[token] = _Offer(turn.user_id, turn.thread_key, records, self._clock.now())
         while len(self._offers) > OFFERS:
             self._offers.popitem(last=False)
         await chat.notice(sentence(shown), token)
@@ -83,8 +87,10 @@ class Notices:
             return NOT_YOURS
         del self._offers[token]
         try:
+            # A conversation that goes on would else teach the same again by what was said in it before.
+            await self._erasures.note(Kind.THREAD, offer.thread_key)
             forgotten = [await self._store.forget(scope_key, record_id) for scope_key, record_id in offer.records]
-        except StoreUnavailableError:
+        except (StateError, StoreUnavailableError):
             self._offers[token] = offer
             return UNREACHABLE
         return f"Forgotten: {_things(sum(forgotten))}." if any(forgotten) else GONE

@@ -1,4 +1,4 @@
-"""What was erased is not learned anew: what was said before it teaches nothing any more."""
+"""What was erased or forgotten is not learned anew: what was said before that teaches nothing any more."""
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from commands.errors import UnavailableError
 from memory.scope import ScopeKind, scope_key
 from memory.turn import FinishedTurn
 
-_UNREACHABLE = "what is still to be learned could not be reached, so nothing was erased; try again in a moment"
+_UNREACHABLE = "what is still to be learned could not be reached, so nothing has changed; try again in a moment"
 
 
 class Kind(StrEnum):

@@ -37,7 +37,7 @@ def builtin_commands(
     """``store``: ``None`` while memory is off; ``records``: in a process that has none."""
     records = records or Records()
     others = [
-        *memory_commands(store, organization, authority, records.config),
+        *memory_commands(store, organization, authority, records.config, records.lessons),
         *erase_commands(store, organization, authority, records.lessons),
         *review_commands(store, organization, authority, records.reviews),
         *session_commands(records.conversations, authority),

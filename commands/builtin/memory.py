@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from commands.builtin.config import Configuring
 from commands.builtin.memory_listing import LIMIT, MOST, Asked, Listing
-from commands.builtin.memory_rights import READ, WRITE, Rights, reaching_store, scope_of_record
+from commands.builtin.memory_reaching import pass_over, reaching_store
+from commands.builtin.memory_rights import READ, WRITE, Rights, scope_of_record
 from commands.errors import InvalidInputError, NotFoundError, UnavailableError
-from commands.ports import Authority
+from commands.ports import Authority, Lessons
 from commands.quoting import quotable
 from commands.spec import Argument, Caller, Command, Option, Reply, Values
 from memory.repository import SHAPE
@@ -25,10 +26,17 @@ _SHARED = "forgetting shared records needs an admin; your own you can always for
 
 
 def memory_commands(
-    store: MemoryStore | None, organization: str, authority: Authority, config: Configuring | None = None
+    store: MemoryStore | None,
+    organization: str,
+    authority: Authority,
+    config: Configuring | None = None,
+    lessons: Lessons | None = None,
 ) -> list[Command]:
-    """``store``: ``None`` while memory is off; ``config``: in a process where no repository is set."""
-    house = _Memory(store, organization, authority, config)
+    """``store``: ``None`` while memory is off; ``config``: in a process where no repository is set.
+
+    ``lessons``: ``None`` in a process without the bot's own records.
+    """
+    house = _Memory(store, organization, authority, config, lessons)
     return [
         Command(
             id="memory.list",
@@ -67,6 +75,7 @@ class _Memory:
     organization: str
     authority: Authority
     config: Configuring | None
+    lessons: Lessons | None
 
     async def list(self, caller: Caller, values: Values) -> Reply:
         store = self._open_store()
@@ -81,6 +90,7 @@ class _Memory:
         if key is None:
             raise InvalidInputError("expected a memory id, `mem:<scope>:<number>`; `memory list` shows them")
         await Rights(self.organization, self.authority, _ONLY_OWN, _SHARED).require(caller, key)
+        await pass_over(self.lessons, store, key, record_id)
         with reaching_store():
             is_forgotten = await store.forget(key, record_id)
         shown = f"`{quotable(record_id)}`"

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from commands.builtin.memory_listing import own_scope
+from commands.builtin.memory_reaching import pass_over, reaching_store
 from commands.builtin.memory_rights import WRITE, Rights, scope_of_record
 from commands.builtin.session_showing import count
 from commands.errors import InvalidInputError, NotFoundError, UnauthorizedError, UnavailableError
@@ -81,8 +82,7 @@ class _Erasing:
         if key is None:
             raise InvalidInputError(_FORM)
         await self.rights.require(caller, key)
-        if self.lessons is not None:
-            await self._pass_over(self.lessons, store, key, record_id)
+        await pass_over(self.lessons, store, key, record_id)
         with _erasing():
             erased = await store.erase(key, record_id)
         shown = f"`{quotable(record_id)}`"
@@ -90,13 +90,6 @@ class _Erasing:
             raise NotFoundError(f"nothing to erase: {shown} is no record of `{quotable(key)}`")
         text = f"🗑️ Erased 1 record for good: {shown} of `{quotable(key)}`. {_STAYS}"
         return Reply(_data(record_id, erased, key), text, receipt=f"erased {record_id}")
-
-    async def _pass_over(self, lessons: Lessons, store: MemoryStore, key: str, record_id: str) -> None:
-        """A conversation that goes on would else teach the record again by what was said in it before."""
-        with _erasing():
-            found = await store.get(key, [record_id])
-        for each in found:
-            await lessons.pass_over(each.source_thread_key)
 
     async def _own(self, store: MemoryStore, caller: Caller, *, is_sure: bool) -> Reply:
         key = own_scope(caller)
@@ -175,12 +168,11 @@ async def _counted(store: MemoryStore, key: str) -> int | None:
     """Records of every status; ``None`` where the store cannot tell. Raises ``UnavailableError``."""
     if not isinstance(store, MemoryArchive):
         return None
-    try:
-        return sum((await store.stats(key)).records.values())
-    except StoreDamagedError:
-        return None
-    except StoreUnavailableError as fault:
-        raise UnavailableError(f"memory could not be reached: {fault}") from fault
+    with reaching_store():
+        try:
+            return sum((await store.stats(key)).records.values())
+        except StoreDamagedError:
+            return None
 
 
 @contextmanager

@@ -1,16 +1,13 @@
 """Who may change what is remembered: people their own, admins what is shared, nobody another person's."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from commands.builtin.memory_listing import own_scope
-from commands.errors import UnauthorizedError, UnavailableError
+from commands.errors import UnauthorizedError
 from commands.ports import Authority
 from commands.spec import Caller
 from memory.record import ID_CHARS
 from memory.scope import ScopeKind, kind_of, parse_record_id, scope_key
-from memory.store import StoreUnavailableError
 
 READ, WRITE = "memory:read", "memory:write"
 
@@ -47,12 +44,3 @@ def scope_of_record(record_id: str) -> str | None:
     """The scope that the id of a record names; ``None`` for anything else."""
     parsed = parse_record_id(record_id) if len(record_id) <= ID_CHARS else None
     return None if parsed is None else parsed[0]
-
-
-@contextmanager
-def reaching_store() -> Generator[None]:
-    """The store's failure as the command's: its text names no record's words."""
-    try:
-        yield
-    except StoreUnavailableError as fault:
-        raise UnavailableError(f"memory could not be reached: {fault}") from fault

@@ -122,3 +122,26 @@ async def test_what_is_just_being_learned_comes_to_nothing(playground: Playgroun
         looking.set()
         await talk.rest()
         assert kept(settings, "furlongs") == set()
+
+
+async def test_what_was_forgotten_or_taken_back_is_not_learned_anew_either(playground: Playground) -> None:
+    settings = in_files(playground)
+    async with learning(settings) as application:
+        talk = Talk(playground, application)
+        roots = [playground.people.say(ALICE, GENERAL, said) for said in (OWN_SAID, SAID)]
+        for root in roots:
+            await playground.answer(GENERAL, root.ts)
+        await talk.rest()
+        listed = await talk.says(f"{MENTION} memory list me")
+        for record_id in re.findall(r"mem:user:\S+?:\d+", listed):
+            await talk.says(f"{MENTION} memory forget {record_id}")
+        call = await playground.calls.wait_for(
+            lambda call: call.method == "chat.postEphemeral" and "everyone here" in str(call.args)
+        )
+        assert call.answer is not None
+        await playground.people.click(ALICE, GENERAL, str(call.answer["message_ts"]), "memory_undo")
+        await talk.rest()
+        for root in roots:
+            await talk.says(f"{MENTION} We deploy the billing service from the release branch", root=root)
+        assert "furlongs" not in await talk.says(OWN_QUESTION)
+        assert "chartreuse" not in await talk.says(QUESTION, user=BOB)

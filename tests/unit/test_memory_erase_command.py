@@ -18,7 +18,7 @@ from memory.store import EraseReceipt, MemoryStore, Stats, StoreDamagedError, St
 from memory.stores.inprocess import InProcessStore
 from memory.stores.null import NullStore
 from tests.command_house import ADMIN, ADMINS, CHANNEL, MEMBER, HouseRules, a_caller, noon
-from tests.memory_house import FOREIGN_ORG, ORG, OTHERS, OWN, REPO, ROOM
+from tests.memory_house import FOREIGN_ORG, ORG, OTHERS, OWN, REPO, ROOM, Heard
 from tests.memory_records import THREAD, fact
 
 ELSEWHERE = "slack:C9:9.0"
@@ -58,28 +58,6 @@ async def house() -> AsyncGenerator[House]:
         await store.write(key, [fact(f"secret of {key}", thread=THREAD), fact(f"plan of {key}", thread=ELSEWHERE)])
     yield house_of(store)
     await store.aclose()
-
-
-class Heard:
-    """Lessons that are dropped, and how many records there were by then."""
-
-    def __init__(self, house: House, fault: UnavailableError | None = None) -> None:
-        self.house, self.fault = house, fault
-        self.dropped: list[tuple[object, ...]] = []
-
-    async def pass_over(self, thread_key: str) -> None:
-        await self._note("thread passed over", thread_key)
-
-    async def drop_thread(self, thread_key: str, *, by: str) -> None:
-        await self._note("thread", thread_key, by)
-
-    async def drop_person(self, person_id: str) -> None:
-        await self._note("person", person_id)
-
-    async def _note(self, *what: object) -> None:
-        if self.fault is not None:
-            raise self.fault
-        self.dropped.append((*what, sum((await self.house.left()).values())))
 
 
 class Failing(InProcessStore):
@@ -276,7 +254,7 @@ async def test_how_much_there_is_is_told_only_where_that_is_known() -> None:
 
 
 async def test_what_would_teach_it_again_is_dropped_before_anything_is_erased(house: House) -> None:
-    lessons = Heard(house)
+    lessons = Heard(house.store, KEYS)
     house.lessons = lessons
     admin = a_caller(caller_id=ADMIN, origin=IN_THREAD)
     for line, caller in (
@@ -303,7 +281,7 @@ async def test_what_would_teach_it_again_is_dropped_before_anything_is_erased(ho
 
 @pytest.mark.parametrize("what", ["me --yes", "thread --yes", f"mem:{ORG}:0"])
 async def test_what_cannot_be_kept_from_coming_back_is_not_erased(house: House, what: str) -> None:
-    house.lessons = Heard(house, UnavailableError("what is still to be learned could not be reached"))
+    house.lessons = Heard(house.store, KEYS, UnavailableError("what is still to be learned could not be reached"))
     result = await house.say(f"memory erase {what}", a_caller(caller_id=ADMIN, origin=IN_THREAD))
     assert result.text == "⚠️ `memory erase`: what is still to be learned could not be reached"
     assert await house.left() == dict.fromkeys(KEYS, 2)

@@ -6,11 +6,13 @@ import pytest
 import structlog
 
 from commands.builtin.memory import memory_commands
+from commands.errors import UnavailableError
 from commands.registry import Registry
 from commands.result import Code
 from memory.store import Query
 from tests.command_house import ADMIN, ADMINS, MEMBER, HouseRules, a_caller
-from tests.memory_house import FOREIGN_ORG, ORG, OTHERS, OWN, REPO, ROOM, House, opened_house
+from tests.memory_house import FOREIGN_ORG, ORG, OTHERS, OWN, REPO, ROOM, Heard, House, opened_house
+from tests.memory_records import THREAD
 
 
 @pytest.fixture
@@ -136,3 +138,17 @@ async def test_a_store_that_is_down_is_a_line_and_never_an_internal_error(house:
         assert result.code is Code.UNAVAILABLE
         assert result.message == "memory could not be reached: the memory store is closed"
     assert [receipt.is_ok for receipt in await house.receipts.latest(5)] == [False]
+
+
+async def test_what_would_teach_it_again_is_dropped_before_it_is_forgotten(house: House) -> None:
+    house.lessons = lessons = Heard(house.store, [OWN, ORG])
+    for line in (f"memory forget mem:{OWN}:77", f"memory forget mem:{ORG}:0"):
+        assert not (await house.say(line)).is_ok
+        assert lessons.dropped == [], line
+    lessons.fault = UnavailableError("what is still to be learned could not be reached")
+    refused = await house.say(f"memory forget mem:{OWN}:0")
+    assert refused.text == "⚠️ `memory forget`: what is still to be learned could not be reached"
+    assert len(await house.store.list(OWN, 5)) == 1
+    lessons.fault = None
+    assert (await house.say(f"memory forget mem:{OWN}:0")).is_ok
+    assert lessons.dropped == [("thread passed over", THREAD, 2)]

@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 
 from app.dispatch.notices import GONE, KEPT, NOT_YOURS, UNREACHABLE, NoticeMode, Notices, sentence, worth_showing
+from app.dispatch.unlearning import Kind
+from app.errors import StateError
 from memory.outcome import Ending, Outcome, Remembered
 from memory.record import WriteCounts
 from memory.scope import ScopeKind
@@ -20,6 +22,22 @@ OURS = Remembered("org:acme", ScopeKind.ORG, WriteCounts(), ("mem:org:acme:1", "
 THEIRS = Remembered("repo:acme/api", ScopeKind.REPO, WriteCounts(), ("mem:repo:acme/api:1",))
 KNOWN = Remembered("org:acme", ScopeKind.ORG, WriteCounts())
 TURN = FinishedTurn("k", "slack:C1:1.0", "abcd1234", EPOCH, EPOCH, (), user_id="slack:U1")
+
+
+class Noted:
+    """Whose words teach nothing any more."""
+
+    def __init__(self) -> None:
+        self.noted: list[tuple[Kind, str]] = []
+        self.fault: StateError | None = None
+
+    async def note(self, kind: Kind, subject: str) -> None:
+        if self.fault is not None:
+            raise self.fault
+        self.noted.append((kind, subject))
+
+    async def latest(self, turn: FinishedTurn) -> None:
+        raise AssertionError(turn)
 
 
 class Store:
@@ -60,7 +78,7 @@ def test_the_sentence_counts_and_says_for_whom_without_any_words_of_a_record() -
 
 async def test_what_was_remembered_is_taken_back_once_and_by_the_one_who_said_it() -> None:
     store, chat = Store(), FakeChat()
-    notices = Notices(store, NoticeMode.ON, ManualClock())
+    notices = Notices(store, NoticeMode.ON, ManualClock(), Noted())
     await notices.tell(TURN, outcome(OURS), chat)
     ((text, token),) = chat.noticed
     assert text == "Remembered 2 things: 2 for everyone here."
@@ -74,7 +92,7 @@ async def test_what_was_remembered_is_taken_back_once_and_by_the_one_who_said_it
 
 async def test_an_offer_outlives_a_store_that_is_down_but_not_a_day() -> None:
     store, chat, clock = Store(), FakeChat(), ManualClock()
-    notices = Notices(store, NoticeMode.ON, clock)
+    notices = Notices(store, NoticeMode.ON, clock, Noted())
     await notices.tell(TURN, outcome(MINE), chat)
     ((_, token),) = chat.noticed
     store.is_down = True
@@ -88,14 +106,14 @@ async def test_an_offer_outlives_a_store_that_is_down_but_not_a_day() -> None:
 
 async def test_nobody_is_told_of_nothing() -> None:
     chat = FakeChat()
-    await Notices(Store(), NoticeMode.QUIET, ManualClock()).tell(TURN, outcome(MINE), chat)
+    await Notices(Store(), NoticeMode.QUIET, ManualClock(), Noted()).tell(TURN, outcome(MINE), chat)
     assert chat.noticed == []
 
 
 async def test_a_scope_that_begins_anew_loses_no_record_to_a_button_from_before() -> None:
     """Its new records have the numbers of those that were erased."""
     store, chat = Store(), FakeChat()
-    notices = Notices(store, NoticeMode.ON, ManualClock())
+    notices = Notices(store, NoticeMode.ON, ManualClock(), Noted())
     await notices.tell(TURN, outcome(MINE, OURS), chat)
     await notices.tell(TURN, outcome(MINE), chat)
     notices.retract("user:slack:U1")
@@ -103,3 +121,16 @@ async def test_a_scope_that_begins_anew_loses_no_record_to_a_button_from_before(
     assert await notices.take_back(mine, "slack:U1") == GONE
     assert await notices.take_back(both, "slack:U1") == "Forgotten: 2 things."
     assert store.forgotten == [("org:acme", "mem:org:acme:1"), ("org:acme", "mem:org:acme:2")]
+
+
+async def test_what_is_taken_back_is_not_taught_again_by_the_same_conversation() -> None:
+    store, chat, noted = Store(), FakeChat(), Noted()
+    notices = Notices(store, NoticeMode.ON, ManualClock(), noted)
+    await notices.tell(TURN, outcome(MINE), chat)
+    ((_, token),) = chat.noticed
+    noted.fault = StateError("locked")
+    assert await notices.take_back(token, "slack:U1") == UNREACHABLE
+    assert (noted.noted, store.forgotten) == ([], [])
+    noted.fault = None
+    assert await notices.take_back(token, "slack:U1") == "Forgotten: 1 thing."
+    assert noted.noted == [(Kind.THREAD, TURN.thread_key)]
