@@ -151,6 +151,7 @@ async def test_what_is_the_callers_is_erased_but_for_a_model_that_calls_tools(ho
     assert (answer.status_code, answer.json()["data"]["records"]) == (200, 1)
     assert (await house.api("memory.erase", what=house.ids[ORG])).status_code == 403
     assert "there is no such tool" in await house.tool("memory_erase", what=house.ids["user:mcp:ci"])
+    assert "there is no such command" in await house.tool("dispatch", text="memory erase me --yes")
     assert "🗑️" in await house.slash(BOB, "erase me --yes")
     assert "write `!memory erase thread` in it" in await house.slash(ADA, "erase thread --yes")
     left = {key for key in house.ids if await house.store.list(key, 5)}
