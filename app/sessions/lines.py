@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from typing import Any, Generic, TypeVar
 
 from app.channel import ThreadKey
@@ -127,7 +128,8 @@ class Lines(Generic[T]):
             while ticket.stage is Stage.WAITING:
                 await ticket.moved()
             if ticket.stage is not Stage.GRANTED:
-                raise ticket.fault or OutOfLineError("the message has no turn of its own")
+                # A copy: what a ticket keeps would hold, with where it was raised, whoever holds the ticket.
+                raise copy(ticket.fault) or OutOfLineError("the message has no turn of its own")
             ticket.begin()
             yield
         finally:
@@ -146,7 +148,7 @@ class Lines(Generic[T]):
             self.leave(ticket)
             raise
         if ticket.fault is not None:
-            raise ticket.fault
+            raise copy(ticket.fault)
         return ticket.carrier
 
     def steered(self, key: SessionKey) -> Sequence[Ticket[T]]:
@@ -239,6 +241,7 @@ class Lines(Generic[T]):
     def _end(self, line: Line[T], ticket: Ticket[T]) -> None:
         for each in ticket.carries:
             each.move(Stage.OVER)
+        ticket.let_go()
         line.up = None
         self._put_back(line, ticket.key)
 

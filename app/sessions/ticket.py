@@ -143,8 +143,14 @@ class Ticket(Generic[T]):
     def move(self, stage: Stage, fault: OutOfLineError | None = None) -> None:
         """To another stage; an owner that waits for it wakes up."""
         self.stage, self.fault = stage, fault
+        if stage is Stage.OVER:
+            self.let_go()
         if self.bell is not None and not self.bell.done():
             self.bell.set_result(None)
+
+    def let_go(self) -> None:
+        """Of those it carries, which hold it, too: a circle would be free only when a collection finds it."""
+        self.carries = []
 
     async def moved(self) -> None:
         self.bell = asyncio.get_running_loop().create_future()
