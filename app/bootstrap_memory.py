@@ -20,12 +20,14 @@ from memory.ranker import KeywordRanker, Ranker
 from memory.recall import Recall
 from memory.relevance import RelevanceRanker
 from memory.semantic import QueryVectors, SemanticStore
-from memory.store import MemoryStore, VectorKeeper
+from memory.store import MemoryStore, NoVectorsError, VectorKeeper
 from memory.stores.late import LateStore
 from memory.stores.opening import Choice, StoreKind, StoreRefusedError, StoreWish, choose, open_store
 
 MEMORY_OPENED = "memory_opened"
 MEMORY_WARNED = "memory_warned"
+
+_WORDS_ONLY = "memory.embedding is set, but this store compares words only"
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -59,7 +61,7 @@ async def open_memory(
         embedder = await _embedder(settings.memory.embedding, specs, settings)
         stack.push_async_callback(embedder.aclose)
         queries, backfill = QueryVectors(embedder), Backfill(store, embedder)
-        await stack.enter_async_context(beside(backfill.run(), name="embedding_backfill"))
+        await stack.enter_async_context(beside(_filled(backfill, queries), name="embedding_backfill"))
         await stack.enter_async_context(beside(queries.warm(), name="embedding_warm"))
         semantic = SemanticStore(store, backfill, queries)
         yield Memory(semantic, Recall(semantic, ranker, budget, queries.vector))
@@ -110,7 +112,16 @@ def _tell(choice: Choice, *, is_open: bool) -> None:
 
 def _tell_of_meanings(settings: Settings, store: MemoryStore) -> None:
     if settings.memory.enabled and settings.memory.embedding is not None and not isinstance(store, VectorKeeper):
-        _log.warning(MEMORY_WARNED, reason="memory.embedding is set, but this store compares words only")
+        _log.warning(MEMORY_WARNED, reason=_WORDS_ONLY)
+
+
+async def _filled(backfill: Backfill, queries: QueryVectors) -> None:
+    """Vectors in the background, unless a service turns out to be older than they are: then words alone decide."""
+    try:
+        await backfill.run()
+    except NoVectorsError as fault:
+        queries.retire()
+        _log.warning(MEMORY_WARNED, reason=f"{_WORDS_ONLY} until the bot starts anew: {fault}")
 
 
 async def _embedder(reference: str, specs: Mapping[str, ProviderSpec], settings: Settings) -> Embedder:

@@ -10,7 +10,7 @@ import structlog
 
 from memory.embedder import Embedder, EmbedderUnavailableError, TextsRefusedError, embedded_text
 from memory.record import MemoryRecord
-from memory.store import StoreUnavailableError, VectorKeeper
+from memory.store import NoVectorsError, StoreUnavailableError, VectorKeeper
 
 EMBEDDING_FAILED = "embedding_failed"
 EMBEDDING_RECOVERED = "embedding_recovered"
@@ -63,7 +63,10 @@ class Backfill:
         self._enqueue(scope_key)
 
     async def run(self) -> None:
-        """Embed a batch of each waiting scope in turn, for ever. Rests, ever longer, while the embedder fails."""
+        """Embed a batch of each waiting scope in turn, for ever. Rests, ever longer, while the embedder fails.
+
+        Raises ``NoVectorsError`` as soon as the store does.
+        """
         while True:
             await self._work.wait()
             scope_key, _ = self._waiting.popitem(last=False)
@@ -78,6 +81,8 @@ class Backfill:
         except EmbedderUnavailableError as exc:
             self._enqueue(scope_key)
             await self._rest(exc)
+        except NoVectorsError:
+            raise
         except (StoreUnavailableError, ValueError) as exc:
             # The store says no, or has vectors of this model in another dimension: its next write asks again.
             _remember(self._complete, scope_key, None, KNOWN_SCOPES)

@@ -38,10 +38,11 @@ class QueryVectors:
         self._known: OrderedDict[bytes, Vector] = OrderedDict()
         self._failures = 0
         self._rests_until = 0.0
+        self._is_retired = False
 
     async def vector(self, text: str) -> Vector | None:
         """The embedding of ``text``, or ``None`` when there is none within the deadline. Never raises."""
-        if not text.strip():
+        if self._is_retired or not text.strip():
             return None
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         known = self._known.get(digest)
@@ -64,6 +65,11 @@ class QueryVectors:
     def clear(self) -> None:
         """Forget every query."""
         self._known.clear()
+
+    def retire(self) -> None:
+        """There is nothing to compare a query with: from now on none is embedded."""
+        self._is_retired = True
+        self.clear()
 
     async def _made(self, text: str, deadline_s: float) -> Vector | None:
         try:

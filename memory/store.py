@@ -23,6 +23,10 @@ class StoreDamagedError(StoreUnavailableError):
     """What is kept of one scope does not read, however often it is tried; the other scopes are not concerned."""
 
 
+class NoVectorsError(StoreUnavailableError):
+    """Where the records are, no vectors are kept, however often it is tried."""
+
+
 class KeyReusedError(ValueError):
     """An idempotency key came again with another batch; nothing was written."""
 
@@ -160,16 +164,19 @@ class MemoryStore(Protocol):
 
 @runtime_checkable
 class VectorKeeper(Protocol):
-    """What a store that can hold embeddings offers beside ``MemoryStore``. Vectors are derived and rebuildable."""
+    """What a store that can hold embeddings offers beside ``MemoryStore``. Vectors are derived and rebuildable.
+
+    Both raise ``NoVectorsError`` where that turns out to be so only when it is asked.
+    """
 
     async def unembedded(self, scope_key: str, model: str, limit: int) -> Sequence[MemoryRecord]:
-        """Active records without a vector of ``model``, newest first."""
+        """Active records without a vector of ``model``, newest first. Their ``terms`` may be missing."""
         ...
 
     async def keep_vectors(self, scope_key: str, model: str, vectors: Mapping[str, tuple[float, ...]]) -> int:
         """Keep vectors by record id, for records that are still active; how many were kept.
 
-        A vector of another model for the same record is replaced. Raises ``ValueError`` when dimensions differ.
+        The record's former vector, whoever made it, is replaced. Raises ``ValueError`` when dimensions differ.
         """
         ...
 

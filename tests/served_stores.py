@@ -1,22 +1,20 @@
 """A remote store whose memory service runs in the same loop, over a store of its own and behind a real socket."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Protocol
 
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
-from memory.record import MemoryRecord
 from memory.service.asgi import MemoryService
 from memory.service.operations import WholeStore
 from memory.service.process import listen
 from memory.service.protocol import BoundedProtocol
 from memory.service.routes import application
 from memory.service.serving import config_of
-from memory.store import RankerName, VectorKeeper
+from memory.store import RankerName
 from memory.stores.remote import RemoteStore
 from memory.stores.remote_calls import Service
 
@@ -24,41 +22,13 @@ _TOKEN = "a-token-nobody-guesses"
 _CLOSE_S = 5
 
 
-class StoreBehind(WholeStore, VectorKeeper, Protocol):
-    """What the service is over."""
-
-
-class ServedStore(RemoteStore):
-    """Vectors do not travel: those that tests have made are put behind it."""
-
-    def __init__(
-        self,
-        base_url: str,
-        behind: StoreBehind,
-        *,
-        ranker: RankerName,
-        now: Callable[[], datetime],
-        cap: int | None,
-    ) -> None:
-        super().__init__(Service(base_url, _TOKEN), ranker=ranker, now=now, cap=cap)
-        self._behind = behind
-
-    async def unembedded(self, scope_key: str, model: str, limit: int) -> Sequence[MemoryRecord]:
-        self._require_open()
-        return await self._behind.unembedded(scope_key, model, limit)
-
-    async def keep_vectors(self, scope_key: str, model: str, vectors: Mapping[str, tuple[float, ...]]) -> int:
-        self._require_open()
-        return await self._behind.keep_vectors(scope_key, model, vectors)
-
-
 @asynccontextmanager
 async def served(
-    behind: StoreBehind, *, ranker: RankerName, now: Callable[[], datetime], cap: int | None
-) -> AsyncGenerator[ServedStore]:
+    behind: WholeStore, *, ranker: RankerName, now: Callable[[], datetime], cap: int | None
+) -> AsyncGenerator[RemoteStore]:
     """A client of a service over ``behind``, which stays open."""
     async with _serving(behind) as base_url:
-        store = ServedStore(base_url, behind, ranker=ranker, now=now, cap=cap)
+        store = RemoteStore(Service(base_url, _TOKEN), ranker=ranker, now=now, cap=cap)
         try:
             yield store
         finally:

@@ -14,7 +14,7 @@ from memory.record import ID_CHARS, Kind, MemoryCandidate, MemoryRecord, WriteCo
 from memory.service.wire import MOST_RECORDS, JsonObject, told_candidate
 from memory.store import EraseReceipt, LeaveAside, Query, RankerName, Retrieved, Stats, StoreUnavailableError
 from memory.stores import remote_answers as answers
-from memory.stores import remote_archive
+from memory.stores import remote_archive, remote_vectors
 from memory.stores.remote_calls import Call, Service
 from memory.stores.remote_faults import ScopeFaultError, ServiceRestingError
 from memory.stores.remote_questions import is_id, key_of, listing, search, text_of
@@ -29,11 +29,12 @@ Read = TypeVar("Read")
 
 
 class RemoteStore:
-    """Implements ``MemoryStore`` and ``MemoryArchive`` over a memory service.
+    """Implements ``MemoryStore``, ``VectorKeeper`` and ``MemoryArchive`` over a memory service.
 
     A search finds ``wire.MOST_RECORDS`` records at most, and as many standing ones; of a query longer than
     ``wire.QUERY_CHARS`` it is told the beginning and the end. A write takes ``wire.MOST_RECORDS`` candidates: it is
-    all or nothing, so more raise ``ValueError``. Times have whole milliseconds. It keeps no vectors.
+    all or nothing, so more raise ``ValueError``. Of records without a vector ``wire.MOST_EXPORTED`` are told at once.
+    Times have whole milliseconds.
 
     When no answer came it is not known whether a change was made. A write is sent again with its key, by this store
     and by whoever passes the same ``idempotency_key`` later; forgetting and erasing may simply be asked again.
@@ -133,6 +134,15 @@ class RemoteStore:
     async def erase_thread(self, thread_key: str) -> EraseReceipt:
         forget_words()
         return await self._erase({"threadKey": text_of(thread_key)} if 0 < len(thread_key) <= ID_CHARS else {})
+
+    async def unembedded(self, scope_key: str, model: str, limit: int) -> Sequence[MemoryRecord]:
+        self._require_open()
+        return await remote_vectors.unembedded(self._service, scope_key, model, limit)
+
+    async def keep_vectors(self, scope_key: str, model: str, vectors: Mapping[str, tuple[float, ...]]) -> int:
+        """As the port says for those that fit into one request; more go in parts, of which the earlier ones stay."""
+        self._require_open()
+        return await remote_vectors.keep_vectors(self._service, scope_key, model, vectors)
 
     async def scope_keys(
         self, limit: int, *, after: str | None = None, leave_aside: LeaveAside | None = None

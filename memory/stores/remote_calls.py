@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
+from pydantic_core import PydanticSerializationError, to_json
 
 from memory.service.wire import KEY_HEADER, MOST_BODY_BYTES, TRACE_HEADER, read_object
 from memory.store import StoreUnavailableError
@@ -157,8 +158,10 @@ def content_of(body: Mapping[str, object]) -> bytes:
 
     Raises ``ValueError`` for more than one request may carry.
     """
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    content = (text if text.isascii() else storable(text)).encode()
+    try:
+        content = to_json(body)  # of a thousand numbers in a fraction of the time
+    except PydanticSerializationError:
+        content = storable(json.dumps(body, ensure_ascii=False, separators=(",", ":"))).encode()
     if len(content) > MOST_BODY_BYTES:
         raise ValueError(f"a request to the memory service may have at most {MOST_BODY_BYTES} bytes")
     return content

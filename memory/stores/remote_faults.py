@@ -5,6 +5,7 @@ from typing import Any
 
 from memory.store import (
     KeyReusedError,
+    NoVectorsError,
     RecordConflictError,
     StoreDamagedError,
     StoreFullError,
@@ -31,6 +32,7 @@ class ServiceRestingError(StoreUnavailableError):
 
 
 _LEAST_BROKEN = 500
+_OF_VECTORS = frozenset({"/unembedded", "/vectors"})
 _KINDS: Mapping[int, tuple[type[StoreUnavailableError], str]] = {
     401: (StoreUnavailableError, "refused the bearer token; check the variable that memory.worker.token_env names"),
     404: (StoreUnavailableError, "does not know what it was asked; check memory.worker.base_url"),
@@ -45,6 +47,9 @@ def fault_of(route: str, status: int, answer: Mapping[str, Any]) -> StoreUnavail
     told = _told(answer)
     if answer.get("damaged") is True:
         return StoreDamagedError(f"the memory service cannot read the scope ({route}){told}")
+    if status == 404 and told and route in _OF_VECTORS:  # noqa: PLR2004 - Not Found
+        # Whoever has a reason to tell is a service, and no proxy whose service is away.
+        return NoVectorsError(f"the memory service is older than vectors and keeps none ({route}){told}")
     if status in {400, 413}:
         return ValueError(f"the memory service refused {route}{told}")
     if status == 409:  # noqa: PLR2004 - Conflict

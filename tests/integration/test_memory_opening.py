@@ -92,17 +92,24 @@ async def test_what_is_not_there_ends_the_start_in_a_sentence(
             pass
 
 
-async def test_a_worker_with_its_token_is_where_memory_is_and_compares_words_only(tmp_path: Path) -> None:
+async def test_a_worker_with_its_token_is_where_memory_is(tmp_path: Path) -> None:
     async with scripted(answer({"records": [], "scores": []})) as remote:
         worker = WorkerSettings(base_url=remote.service.base_url, token=SecretStr(TOKEN))
-        settings = settings_with(tmp_path, worker=worker, embedding="local/minilm", ranker="keyword")
+        settings = settings_with(tmp_path, worker=worker, ranker="keyword")
         with capture_logs() as lines:
             async with open_memory(settings, {}, SystemClock(), None) as opened:
                 assert isinstance(opened.store, RemoteStore)
                 assert await _recalled(opened.recall, "which port") == []
         assert (remote.last.body["ranker"], remote.last.headers["authorization"]) == ("keyword", f"Bearer {TOKEN}")
-    assert ["memory.embedding" in line["reason"] for line in lines if line["event"] == MEMORY_WARNED] == [True]
     assert TOKEN not in str(lines)
+
+
+async def test_a_store_that_keeps_no_vectors_is_told_of_once(tmp_path: Path) -> None:
+    with capture_logs() as lines:
+        settings = settings_with(tmp_path, embedding="local/minilm")
+        async with open_memory(settings, {}, SystemClock(), NullStore()) as opened:
+            assert isinstance(opened.store, NullStore)
+    assert ["memory.embedding" in line["reason"] for line in lines if line["event"] == MEMORY_WARNED] == [True]
 
 
 async def test_a_database_that_is_down_takes_nothing_but_memory(tmp_path: Path) -> None:

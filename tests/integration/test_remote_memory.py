@@ -19,7 +19,6 @@ from memory.store import (
     StoreFullError,
     StoreUnavailableError,
     Vector,
-    VectorKeeper,
 )
 from memory.stores.remote import MEMORY_DEGRADED
 from tests.memory_records import EPOCH, ORG, THREAD, fact, record
@@ -195,6 +194,8 @@ async def test_what_was_asked_for_raises(step: Step) -> None:
             lambda: remote.store.scope_keys(9),
             lambda: remote.store.records(ORG, 9),
             lambda: remote.store.restore(ORG, HEALTHY),
+            lambda: remote.store.unembedded(ORG, "m", 8),
+            lambda: remote.store.keep_vectors(ORG, "m", {"mem:org:acme:1": (1.0,)}),
             remote.store.stats,
         ):
             remote.clock.at_s += 60
@@ -362,7 +363,6 @@ async def test_everything_can_be_taken_out_and_counted() -> None:
     exported = lines_of(whole)
     async with scripted(streamed(exported[:40], exported[40:], b'{"end":true,"records":1}\n')) as remote:
         assert isinstance(remote.store, MemoryArchive)
-        assert not isinstance(remote.store, VectorKeeper)
         [only] = await remote.store.records(ORG, 9, after=0)
         assert only == whole[0]
         assert remote.last.body == {"scopeKey": ORG, "after": 0}
@@ -444,6 +444,8 @@ async def test_a_closed_store_raises_on_everything_and_closes_twice() -> None:
             lambda: remote.store.scope_keys(0),
             lambda: remote.store.records(ORG, 0),
             lambda: remote.store.restore(ORG, []),
+            lambda: remote.store.unembedded(ORG, "m", 0),
+            lambda: remote.store.keep_vectors(ORG, "m", {}),
             remote.store.stats,
         ):
             with pytest.raises(StoreUnavailableError):

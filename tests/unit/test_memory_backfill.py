@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from memory import backfill as module
 from memory.backfill import BATCH_RECORDS, KNOWN_SCOPES, LONGEST_REST_S, WAITING_SCOPES, Backfill
 from memory.embedder import EmbedderUnavailableError
-from memory.store import StoreUnavailableError
+from memory.store import NoVectorsError, StoreUnavailableError
 from tests.fakes import until
 from tests.semantic_fakes import MODEL, FakeEmbedder, FakeKeeper
 
@@ -248,6 +248,17 @@ async def test_a_store_that_fails_costs_its_scope_one_warning_until_the_next_wri
             backfill.wrote(ORG)
             await until(lambda: not bench.keeper.bare(ORG))
     assert [entry["event"] for entry in logs] == [module.VECTORS_UNKEPT]
+
+
+async def test_a_store_that_keeps_no_vectors_ends_the_work_at_once() -> None:
+    keeper = FakeKeeper(failure=NoVectorsError("it is older than vectors"))
+    keeper.add(ORG, "one")
+    backfill = Backfill(keeper, FakeEmbedder(), Rests())
+    backfill.used(ORG)
+    backfill.used(USER)
+    with capture_logs() as logs, pytest.raises(NoVectorsError):
+        await asyncio.wait_for(backfill.run(), 5)
+    assert (keeper.looks, logs) == ([ORG], []), "whoever started it tells of it"
 
 
 async def test_a_dimension_the_store_does_not_have_is_never_stored() -> None:

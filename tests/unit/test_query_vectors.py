@@ -73,6 +73,15 @@ async def test_what_was_kept_of_queries_can_be_forgotten() -> None:
     assert len(embedder.calls) == 2
 
 
+async def test_once_there_is_nothing_to_compare_with_no_query_is_embedded() -> None:
+    embedder = FakeEmbedder()
+    queries = QueryVectors(embedder)
+    assert await queries.vector("hello") is not None
+    queries.retire()
+    assert [await queries.vector(text) for text in ("hello", "new")] == [None, None]
+    assert embedder.calls == [["hello"]]
+
+
 async def test_a_late_vector_is_no_vector() -> None:
     embedder = FakeEmbedder()
     embedder.is_open.clear()
