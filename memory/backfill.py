@@ -10,7 +10,7 @@ import structlog
 
 from memory.embedder import Embedder, EmbedderUnavailableError, TextsRefusedError, embedded_text
 from memory.record import MemoryRecord
-from memory.store import NoVectorsError, StoreUnavailableError, VectorKeeper
+from memory.store import NoVectorsError, StoreDamagedError, StoreUnavailableError, VectorKeeper
 
 EMBEDDING_FAILED = "embedding_failed"
 EMBEDDING_RECOVERED = "embedding_recovered"
@@ -22,6 +22,8 @@ BATCH_RECORDS = 16
 BATCH_S = 60.0
 FIRST_REST_S = 1.0
 LONGEST_REST_S = 300.0
+UNKEPT_REST_S = 60.0
+"""Of a scope whose store was away."""
 WAITING_SCOPES = 1_000
 """Beyond these a scope is passed over; its next use asks again."""
 KNOWN_SCOPES = 10_000
@@ -37,7 +39,12 @@ class Backfill:
     """The one worker of a process. ``used`` and ``wrote`` return at once; ``run`` does the work until cancelled."""
 
     def __init__(
-        self, keeper: VectorKeeper, embedder: Embedder, sleep: Sleep = asyncio.sleep, batch_s: float = BATCH_S
+        self,
+        keeper: VectorKeeper,
+        embedder: Embedder,
+        sleep: Sleep = asyncio.sleep,
+        batch_s: float = BATCH_S,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._keeper = keeper
         self._embedder = embedder
@@ -45,6 +52,9 @@ class Backfill:
         self._batch_s = batch_s
         self._waiting: OrderedDict[str, None] = OrderedDict()
         self._work = asyncio.Event()
+        self._monotonic = monotonic
+        self._rests_until: OrderedDict[str, float] = OrderedDict()
+        """Of scopes whose store was away the last time."""
         self._complete: OrderedDict[str, None] = OrderedDict()
         self._refused: OrderedDict[str, str] = OrderedDict()
         self._failures = 0
@@ -54,8 +64,8 @@ class Backfill:
         return len(self._waiting)
 
     def used(self, scope_key: str) -> None:
-        """Somebody reads the scope: the first time, its records are looked at."""
-        if scope_key not in self._complete:
+        """Somebody reads the scope: the first time, its records are looked at, and later if the store was away."""
+        if scope_key not in self._complete and self._monotonic() >= self._rests_until.get(scope_key, 0.0):
             self._enqueue(scope_key)
 
     def wrote(self, scope_key: str) -> None:
@@ -84,16 +94,24 @@ class Backfill:
         except NoVectorsError:
             raise
         except (StoreUnavailableError, ValueError) as exc:
-            # The store says no, or has vectors of this model in another dimension: its next write asks again.
-            _remember(self._complete, scope_key, None, KNOWN_SCOPES)
-            _log.warning(VECTORS_UNKEPT, scope_key=scope_key, model=self._embedder.model, error=str(exc))
+            self._leave(scope_key, exc)
         else:
+            self._rests_until.pop(scope_key, None)
             if is_complete:
                 _remember(self._complete, scope_key, None, KNOWN_SCOPES)
             else:
                 self._enqueue(scope_key)
             # Half of the time at most: a local model shares the processor with the answers.
             await self._sleep(time.monotonic() - started)
+
+    def _leave(self, scope_key: str, fault: StoreUnavailableError | ValueError) -> None:
+        """One warning until it works: a store that is away is asked again at a later use, any other at a write."""
+        if scope_key not in self._rests_until:
+            _log.warning(VECTORS_UNKEPT, scope_key=scope_key, model=self._embedder.model, error=str(fault))
+        if isinstance(fault, ValueError | StoreDamagedError):
+            _remember(self._complete, scope_key, None, KNOWN_SCOPES)
+        else:
+            _remember(self._rests_until, scope_key, self._monotonic() + UNKEPT_REST_S, KNOWN_SCOPES)
 
     async def _fill(self, scope_key: str) -> bool:
         """Embed one batch; whether the scope needs no more."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from memory.embedder import EmbedderUnavailableError, TextsRefusedError
 from memory.engine import mint_record
 from memory.record import MemoryCandidate, MemoryRecord
-from memory.store import StoreUnavailableError
 from tests.fakes import EPOCH
 
 MODEL = "fake/letters"
@@ -50,7 +49,7 @@ class FakeKeeper:
     records: dict[str, list[MemoryRecord]] = field(default_factory=dict[str, list[MemoryRecord]])
     vectors: dict[str, tuple[str, tuple[float, ...]]] = field(default_factory=dict[str, tuple[str, tuple[float, ...]]])
     looks: list[str] = field(default_factory=list[str])
-    failure: StoreUnavailableError | None = None
+    failure: Exception | None = None
     dimension: int = 26
     keeps: bool = True
 

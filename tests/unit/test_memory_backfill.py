@@ -9,10 +9,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from memory import backfill as module
-from memory.backfill import BATCH_RECORDS, KNOWN_SCOPES, LONGEST_REST_S, WAITING_SCOPES, Backfill
+from memory.backfill import BATCH_RECORDS, KNOWN_SCOPES, LONGEST_REST_S, UNKEPT_REST_S, WAITING_SCOPES, Backfill
 from memory.embedder import EmbedderUnavailableError
-from memory.store import NoVectorsError, StoreUnavailableError
+from memory.store import NoVectorsError, StoreDamagedError, StoreUnavailableError
 from tests.fakes import until
+from tests.memory_servers import HandClock
 from tests.semantic_fakes import MODEL, FakeEmbedder, FakeKeeper
 
 ORG, USER = "org:acme", "user:slack:U1"
@@ -44,10 +45,11 @@ class Bench:
     keeper: FakeKeeper = field(default_factory=FakeKeeper)
     embedder: FakeEmbedder = field(default_factory=FakeEmbedder)
     rests: Rests = field(default_factory=Rests)
+    clock: HandClock = field(default_factory=HandClock)
 
     @asynccontextmanager
     async def working(self) -> AsyncGenerator[Backfill]:
-        backfill = Backfill(self.keeper, self.embedder, self.rests)
+        backfill = Backfill(self.keeper, self.embedder, self.rests, monotonic=self.clock)
         async with asyncio.timeout(5):
             worker = asyncio.create_task(backfill.run())
             try:
@@ -248,6 +250,39 @@ async def test_a_store_that_fails_costs_its_scope_one_warning_until_the_next_wri
             backfill.wrote(ORG)
             await until(lambda: not bench.keeper.bare(ORG))
     assert [entry["event"] for entry in logs] == [module.VECTORS_UNKEPT]
+
+
+async def test_a_store_that_was_away_is_asked_again_at_a_later_use() -> None:
+    """A service that starts anew, a database that comes late: nobody has to teach a scope something first."""
+    bench = Bench(keeper=FakeKeeper(failure=StoreUnavailableError("it is starting")))
+    bench.keeper.add(ORG, "one")
+    with capture_logs() as logs:
+        async with bench.working() as backfill:
+            for looks in (1, 2, 3):
+                backfill.used(ORG)
+                await until(lambda looks=looks: len(bench.keeper.looks) == looks)
+                bench.clock.at_s += UNKEPT_REST_S - 1
+                backfill.used(ORG)
+                assert not len(backfill)
+                bench.clock.at_s += 1
+            bench.keeper.failure = None
+            backfill.used(ORG)
+            await until(lambda: not bench.keeper.bare(ORG))
+    assert [entry["event"] for entry in logs] == [module.VECTORS_UNKEPT]
+
+
+@pytest.mark.parametrize("fault", [StoreDamagedError("it does not read"), ValueError("dimensions differ")])
+async def test_what_no_other_try_does_better_is_left_until_the_next_write(fault: Exception) -> None:
+    bench = Bench(keeper=FakeKeeper(failure=fault))
+    bench.keeper.add(ORG, "one")
+    async with bench.working() as backfill:
+        backfill.used(ORG)
+        await until(lambda: len(bench.keeper.looks) == 1)
+        bench.clock.at_s += 100 * UNKEPT_REST_S
+        backfill.used(ORG)
+        assert not len(backfill)
+        backfill.wrote(ORG)
+        await until(lambda: len(bench.keeper.looks) == 2)
 
 
 async def test_a_store_that_keeps_no_vectors_ends_the_work_at_once() -> None:
