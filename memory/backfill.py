@@ -106,9 +106,10 @@ class Backfill:
 
     def _leave(self, scope_key: str, fault: StoreUnavailableError | ValueError) -> None:
         """One warning until it works: a store that is away is asked again at a later use, any other at a write."""
-        if scope_key not in self._rests_until:
+        is_lasting = isinstance(fault, ValueError | StoreDamagedError)
+        if is_lasting or scope_key not in self._rests_until:
             _log.warning(VECTORS_UNKEPT, scope_key=scope_key, model=self._embedder.model, error=str(fault))
-        if isinstance(fault, ValueError | StoreDamagedError):
+        if is_lasting:
             _remember(self._complete, scope_key, None, KNOWN_SCOPES)
         else:
             _remember(self._rests_until, scope_key, self._monotonic() + UNKEPT_REST_S, KNOWN_SCOPES)
