@@ -3,6 +3,7 @@
 Every way in of every surface, for two people each, two channels and two organisations.
 """
 
+import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -13,6 +14,7 @@ from app.access.actor import ChannelFacts
 from app.access.authority import TableAuthority
 from app.access.grants import Grants
 from app.channel import Visibility
+from app.logs import configure
 from commands.builtin import Records, builtin_commands
 from commands.registry import Registry
 from commands.result import Result
@@ -27,6 +29,8 @@ from tests.review_house import HeldInProcess, a_turn
 
 pytestmark = pytest.mark.unfollowed
 """Each command is given by the hundred; those of its own tests are followed."""
+
+
 PEOPLE = ["slack:U1", "slack:U2", "http:one", "http:two", "mcp:one", "mcp:two"]
 CHANNELS = ["slack:C1", "slack:C2"]
 ORGANIZATIONS = ["acme", "rival"]
@@ -36,6 +40,12 @@ KEYS = [
     *(f"org:{each}" for each in ORGANIZATIONS),
 ]
 MARKERS = {key: f"marker{number}end" for number, key in enumerate(KEYS)}
+
+
+@pytest.fixture(autouse=True)
+def only_faults_are_logged(logs_as_in_production: None) -> None:  # noqa: ARG001 - it comes before
+    """What others ask for by the thousand would fill a hundred thousand lines."""
+    configure("json", "warning", stream=sys.stdout)
 
 
 class PrivateRooms:

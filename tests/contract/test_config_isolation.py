@@ -3,6 +3,7 @@
 Under the product's own table of rights, from every seat.
 """
 
+import sys
 from collections.abc import Iterator
 from itertools import product
 
@@ -11,6 +12,7 @@ import pytest
 from app.access.actor import ActorKind
 from app.access.authority import TableAuthority
 from app.access.grants import Grants
+from app.logs import configure
 from commands.preferences import Layer, Name, Setting, Slot
 from commands.registry import Registry
 from commands.result import Code
@@ -20,6 +22,8 @@ from tests.fakes import Members, Rooms
 
 pytestmark = pytest.mark.unfollowed
 """Each command is given by the hundred; those of its own tests are followed."""
+
+
 PEOPLE = ["slack:U1", "slack:U2", "http:one", "http:two", "mcp:one"]
 CHANNELS = ["slack:C1", "slack:C2"]
 THREADS = [f"{channel}:{root}.0" for channel, root in product(CHANNELS, (1, 2))]
@@ -31,6 +35,12 @@ SLOTS = [
 ]
 MARKERS = {slot: f"test/marker{number}end" for number, slot in enumerate(SLOTS)}
 TITLES = {thread: f"title{number}end" for number, thread in enumerate([*THREADS, *PROGRAM_THREADS])}
+
+
+@pytest.fixture(autouse=True)
+def only_faults_are_logged(logs_as_in_production: None) -> None:  # noqa: ARG001 - it comes before
+    """What others ask for by the thousand would fill a hundred thousand lines."""
+    configure("json", "warning", stream=sys.stdout)
 
 
 def seats() -> Iterator[Caller]:
