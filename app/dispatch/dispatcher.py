@@ -273,13 +273,8 @@ class Dispatcher:
             return Outcome(CARRIED), waited_s
         async with self.lines.turn(ticket):
             with self._ports.transcripts.pinned(ticket.key):
-                return await self._turn(ticket, joined_s)
-
-    async def _turn(self, ticket: Ticket[Work], joined_s: float) -> tuple[Outcome, float]:
-        waited_s = self._ports.clock.monotonic() - joined_s
-        outcome = await self._turns.run(ticket)
-        ticket.outcome = outcome.name
-        return outcome, waited_s
+                waited_s = self._ports.clock.monotonic() - joined_s
+                return await self._turns.run(ticket), waited_s
 
 
 def following(message: IncomingMessage, then: Followup) -> IncomingMessage:

@@ -57,7 +57,9 @@ class Turns:
         status, reply = work.chat.status(), self._outbox.chat(work, lambda: _along(tickets)).reply()
         progress = Progress(tickets, Heard(reply), self._ports.clock.now())
         try:
-            return progress.outcome((await self._ended(progress, ticket)).name)
+            # Before all is cleared away: nobody ends what has ended.
+            ticket.outcome = (await self._ended(progress, ticket)).name
+            return progress.outcome(ticket.outcome)
         finally:
             if not progress.reply.is_closed:
                 await progress.reply.abandon()

@@ -55,7 +55,7 @@ class Ticket(Generic[T]):
     is_interruptible: bool = True
     """Set by the owner: false while the turn is at something that must not be lost, a compression for example."""
     outcome: str | None = None
-    """Set by the owner within the turn, for those it carried; ``None`` when it was cut off before."""
+    """Set by the owner within the turn, which is not cut after that; those it carried find ``None`` if it was before."""
 
     is_final: bool = False
     """Set by the owner of the turn that answers it: a model has what was said, in the words of that moment."""
@@ -85,8 +85,9 @@ class Ticket(Generic[T]):
 
     @property
     def can_be_cut(self) -> bool:
-        """Cancelled once and by others only: a second time would hit the owner's last word."""
-        return self.stage is Stage.RUNNING and not self._is_cut and self.task is not asyncio.current_task()
+        """Cancelled once and by others only: a second time would hit the owner's last word, later what is after it."""
+        is_over = self.outcome is not None or self._is_cut
+        return self.stage is Stage.RUNNING and not is_over and self.task is not asyncio.current_task()
 
     @property
     def _is_cut(self) -> bool:

@@ -17,7 +17,7 @@ from app.sessions.busy import BusyInput
 from commands.registry import Registry
 from commands.spec import Caller, Command, Reply, Values
 from tests.dispatch_house import House, SlowChat
-from tests.fakes import FakeChat, FakeJournal, FakeReply, access_of, message, until
+from tests.fakes import FakeChat, FakeJournal, FakeReply, FakeStatus, access_of, message, until
 
 FULL = StateError("disk full")
 
@@ -27,6 +27,20 @@ def pinging() -> Registry:
         return Reply({}, "pong")
 
     return Registry([Command("turn.ping", "Answers.", "help:read", "read", ping)], access_of())
+
+
+class SlowToClear(FakeStatus):
+    """Takes its time to be cleared."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_clear = asyncio.Event()
+        self.is_asked = False
+
+    async def clear(self) -> None:
+        self.is_asked = True
+        await self.may_clear.wait()
+        await super().clear()
 
 
 async def serve(house: House, text: str = "hello") -> None:
@@ -126,6 +140,25 @@ async def test_a_whole_answer_is_not_called_stopped_because_its_end_takes_long_t
     house.journal.ending.set()
     assert await house.dispatcher.outbox.unwritten.write() == 0
     assert house.journal.outcomes == {1: "ran"}
+
+
+@pytest.mark.parametrize("busy_input", [BusyInput.INTERRUPT, BusyInput.QUEUE])
+async def test_an_answer_that_has_ended_is_not_ended_by_a_person_while_what_is_around_it_is_cleared_away(
+    busy_input: BusyInput,
+) -> None:
+    house, clearing = House(busy_input=busy_input), SlowToClear()
+    first, second = (message(text, position=f"1.{text}", root="1.0", event=f"Ev{text}") for text in "12")
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        turn = group.create_task(house.handle(first, FakeChat(card=clearing)))
+        await until(lambda: clearing.is_asked)
+        behind = group.create_task(house.handle(second))
+        await until(lambda: house.dispatcher.lines.waiting == 1)
+        await house.dispatcher.revising.withdraw(first.place, first.user_id)
+        assert not house.dispatcher.stop(first.thread_key)
+        clearing.may_clear.set()
+    assert (turn.result(), behind.result()) == ("ran", "ran")
+    assert (house.journal.outcomes, clearing.is_cleared) == ({1: "ran", 2: "ran"}, True)
+    assert house.chat.whispered == [wording.waiting(1)]
 
 
 async def test_a_whole_answer_is_not_called_unfinished_when_the_process_ends_while_its_end_is_written() -> None:
