@@ -55,7 +55,7 @@ class Ticket(Generic[T]):
     is_interruptible: bool = True
     """Set by the owner: false while the turn is at something that must not be lost, a compression for example."""
     outcome: str | None = None
-    """Set by the owner within the turn, which is not cut after that; those it carried find ``None`` if it was before."""
+    """Set by the owner within the turn, which is cut no more then; those it carried find ``None`` if it was before."""
 
     is_final: bool = False
     """Set by the owner of the turn that answers it: a model has what was said, in the words of that moment."""
