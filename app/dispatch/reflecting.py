@@ -1,7 +1,7 @@
 """Learning from finished turns, off their path: what is pending is worked off now, and again after a restart."""
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -152,6 +152,9 @@ class Reflecting:
         self._places = asyncio.Semaphore(AT_ONCE)
         self._chats: OrderedDict[str, Chat] = OrderedDict()
         self._looks = Looks()
+        self._untold: deque[Pending] = deque()
+        """Taken, and left before a model was asked: that it goes on could not be written down."""
+        self._taking = asyncio.Lock()
 
     def schedule(self, turn: FinishedTurn, chat: Chat) -> None:
         self._chats[turn.run_id] = chat
@@ -182,7 +185,7 @@ class Reflecting:
         """How many were looked at."""
         count = 0
         try:
-            while taken := await self._pending.take(BATCH):
+            while taken := await self._taken():
                 # Each can be withdrawn as soon as it is taken: a task begins only later.
                 looks = [(each, self._looks.begin(each.turn)) for each in taken]
                 await asyncio.gather(*(self._work(each, look) for each, look in looks))
@@ -190,6 +193,16 @@ class Reflecting:
         except StateError as fault:
             _log.error(REFLECTIONS_UNREACHABLE, reason=str(fault))
         return count
+
+    async def _taken(self) -> Sequence[Pending]:
+        async with self._taking:
+            # Nothing is taken before: what was put back twice, because nobody heard of the first time, could be taken
+            # in between, and a model be asked twice.
+            while self._untold:
+                left = self._untold[0]
+                await self._pending.again(left.id, left.turn, left.unwritten, self._clock.now() + PAUSES[0])
+                self._untold.popleft()
+            return await self._pending.take(BATCH)
 
     async def _work(self, pending: Pending, look: Look) -> None:
         try:
@@ -200,6 +213,8 @@ class Reflecting:
                 await self._pending.done(pending.id)
         except StateError as fault:
             _log.error(REFLECTIONS_UNREACHABLE, reason=str(fault))
+            # No model was asked: nothing that comes after that raises it.
+            self._untold.append(pending)
         finally:
             self._looks.end(look)
 

@@ -50,6 +50,7 @@ class Rows:
         self.kept: list[Pending] = []
         self.fault: StateError | None = None
         self.unkeepable: StateError | None = None
+        self.unreturnable: StateError | None = None
 
     async def take(self, limit: int) -> Sequence[Pending]:
         if self.fault is not None:
@@ -68,6 +69,8 @@ class Rows:
     async def again(
         self, reflection_id: ReflectionId, turn: FinishedTurn, unwritten: Sequence[Batch], not_before_at: datetime
     ) -> None:
+        if self.unreturnable is not None:
+            raise self.unreturnable
         self.put_back.append((unwritten, not_before_at))
 
     async def interrupted(self) -> Sequence[Pending]:
@@ -210,6 +213,18 @@ async def test_a_look_that_cannot_be_told_of_is_not_begun_and_the_others_are() -
         assert await house.reflecting.work_off() == 2
     assert (house.reflector.reflected, house.rows.finished) == ([], [])
     assert [line["event"] for line in lines] == [REFLECTIONS_UNREACHABLE] * 2
+
+
+async def test_a_look_that_could_not_be_told_of_is_due_again_before_the_next_ones_are_taken() -> None:
+    house = House(Rows(pending(1)))
+    house.rows.unkeepable = house.rows.unreturnable = StateError("locked")
+    await house.reflecting.work_off()
+    assert await house.reflecting.work_off() == 0
+    house.rows.pending = [pending(2)]
+    house.rows.unkeepable = house.rows.unreturnable = None
+    assert await house.reflecting.work_off() == 1
+    assert house.rows.put_back == [((), house.clock.now() + PAUSES[0])]
+    assert (house.rows.finished, [turn.run_id for turn in house.reflector.reflected]) == ([2], ["2"])
 
 
 async def test_what_was_learned_is_written_though_that_cannot_be_told_of() -> None:
