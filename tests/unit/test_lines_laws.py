@@ -136,6 +136,8 @@ class Message:
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     fates: list[str] = field(default_factory=list[str])
+    is_cancelled: bool = False
+    """By the end of the process, and nobody else."""
 
 
 class History:
@@ -166,7 +168,8 @@ class History:
         except OutOfLineError:
             message.fates.append("refused")
         except asyncio.CancelledError:
-            message.fates.append("left")
+            assert message.is_cancelled, "a person cut what had ended"
+            message.fates = message.fates or ["left"]
             raise
         finally:
             self.lines.leave(ticket)
@@ -189,7 +192,12 @@ class History:
                 self.running.remove(message)
                 if not ticket.is_withdrawn:
                     self.answered[ticket.key].extend([message.number, *(each.said for each in ticket.carries)])
-            message.fates.append("withdrawn" if ticket.is_withdrawn else "ran")
+            for each in (ticket, *ticket.carries):
+                each.is_final = True
+            ticket.outcome = "withdrawn" if ticket.is_withdrawn else "ran"
+            message.fates.append(ticket.outcome)
+            # What is around the answer is cleared away.
+            await self.pause(2)
 
     async def take(self, step: Step) -> None:
         match step:
@@ -207,6 +215,7 @@ class History:
         message = among[step.which % len(among)]
         if isinstance(step, Cancel):
             assert message.task is not None
+            message.is_cancelled = True
             message.task.cancel()
         else:
             (message.gate if isinstance(step, Finish) else message.acknowledged).set()
@@ -248,7 +257,7 @@ class History:
 
     def reach(self, step: Boundary) -> None:
         # What it takes at one boundary can be taken back until the next one.
-        if (running := self.lines.turn_of(step.key)) is not None:
+        if (running := self.lines.turn_of(step.key)) is not None and running.outcome is None:
             for each in (running, *running.carries):
                 each.is_final = True
             self.lines.steered(step.key)
