@@ -66,6 +66,11 @@ class Outbox:
         """The message has its whole answer, which it ends with."""
         self._watched.get(accepted.id, []).append(outcome)
 
+    def ending(self, accepted: Accepted) -> str | None:
+        """How the message ends, if it has its whole answer already."""
+        shown = self._watched.get(accepted.id)
+        return shown[-1] if shown else None
+
     def chat(self, work: Work, carried: Carried = nothing_carried) -> Chat:
         """The conversation as the message's own answer is written into it: noted down, in place of what is left.
 

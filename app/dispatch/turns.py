@@ -177,6 +177,11 @@ class Turns:
         """A person ended the answer: what is visible stays, and ``note``, or who ended it, says so below."""
         if progress.shown is not None:
             return progress.shown
+        ending = self._outbox.ending(progress.work.accepted)
+        if ending is not None:
+            # The turn has said its last word before, and was ended while that was being written down.
+            self._keep(progress, None if progress.made is None else progress.made.record)
+            return Outcome(ending)
         await progress.reply.abandon()
         progress.made = made = self._made(progress, note, outcome)
         is_told, carried = progress.tickets[0].is_told, _carried(progress)

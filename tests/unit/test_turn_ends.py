@@ -6,6 +6,8 @@ from collections.abc import Callable
 import pytest
 from structlog.testing import capture_logs
 
+from app.access.actor import ActorKind
+from app.access.grants import Grants
 from app.channel import Address, Remains
 from app.dispatch import wording
 from app.dispatch.journal import Promise
@@ -310,6 +312,25 @@ async def test_a_turn_that_is_stopped_while_it_tells_that_nothing_can_be_written
     house.journal.broken_promises = None
     assert await house.dispatcher.outbox.unwritten.write() == 0
     assert (house.chat.said, house.journal.outcomes) == ([wording.STOPPED], {1: "stopped"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "says"), [(ActorKind.MEMBER, "stopped", wording.STOPPED), (ActorKind.EXTERNAL, "refused", "🚫")]
+)
+async def test_whoever_stops_a_turn_that_has_said_its_last_word_hears_no_other_one(
+    kind: ActorKind, outcome: str, says: str
+) -> None:
+    house = House(access=access_of(kind, Grants(external_may_talk=False)))
+    house.journal.ending = asyncio.Event()
+    house.chat.answer.failure = StoppedByUserError()
+    turn = asyncio.create_task(serve(house))
+    await until(lambda: house.chat.said != [])
+    assert house.dispatcher.stop(message().thread_key)
+    house.journal.ending.set()
+    await turn
+    assert [says in text for text in house.chat.said] == [True], house.chat.said
+    assert await house.dispatcher.outbox.unwritten.write() == 0
+    assert house.journal.outcomes == {1: outcome}
 
 
 async def test_a_sentence_that_its_reader_stops_is_over_and_not_apologised_for() -> None:
