@@ -164,10 +164,11 @@ def test_a_vector_that_is_wrong_is_named_by_its_place(
 
 def test_the_bounds_of_vectors_are_within(service: ServedMemory) -> None:
     long = {"id": "x" * 400, "values": [0.25] * 4_096}
-    for vectors in ([], [long], [{"id": f"mem:org:acme:{each}", "values": [each]} for each in range(50)], [long] * 9):
-        body = GOOD["/vectors"] | {"model": "m" * 200, "vectors": vectors}
+    for vectors in ([], [long], [{"id": f"mem:org:empty:{each}", "values": [each]} for each in range(50)], [long] * 9):
+        body = GOOD["/vectors"] | {"scopeKey": "org:empty", "model": "m" * 200, "vectors": vectors}
         assert service.post("/vectors", body).json() == {"ok": True, "kept": 0}
-    assert service.post("/unembedded", GOOD["/unembedded"] | {"limit": 500.0}).json() == {"records": []}
+    asked = GOOD["/unembedded"] | {"scopeKey": "org:empty", "limit": 500.0}
+    assert service.post("/unembedded", asked).json() == {"records": []}
 
 
 def test_the_bounds_themselves_are_within(service: ServedMemory) -> None:
