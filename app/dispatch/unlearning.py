@@ -1,13 +1,11 @@
 """What was erased or forgotten is not learned anew: what was said before that teaches nothing any more."""
 
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from app.errors import StateError
-from commands.errors import UnavailableError
+from app.reaching import reaching_records
 from memory.scope import ScopeKind, scope_key
 from memory.turn import FinishedTurn
 
@@ -76,7 +74,7 @@ class Unlearning:
         self._retract = retract
 
     async def pass_over(self, thread_key: str) -> None:
-        with _reaching():
+        with reaching_records(_UNREACHABLE):
             await self._erasures.note(Kind.THREAD, thread_key)
         await self._withdraw(lambda turn: turn.thread_key == thread_key)
 
@@ -86,17 +84,9 @@ class Unlearning:
 
     async def drop_person(self, person_id: str) -> None:
         own = scope_key(ScopeKind.USER, person_id)
-        with _reaching():
+        with reaching_records(_UNREACHABLE):
             await self._erasures.note(Kind.PERSON, person_id)
         await self._withdraw(lambda turn: turn.user_id == person_id)
         await self._held.reject_scope(own, by=person_id)
         # A scope that was erased begins with the same numbers again.
         self._retract(own)
-
-
-@contextmanager
-def _reaching() -> Generator[None]:
-    try:
-        yield
-    except StateError as fault:
-        raise UnavailableError(_UNREACHABLE) from fault

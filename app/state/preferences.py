@@ -1,14 +1,13 @@
 """What people set, kept in the state database, and at hand for a moment."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from app.reaching import reaching_records
 from app.state import override_rows
 from app.state.engine import Database
-from app.state.errors import StateError
-from commands.errors import ConflictError, UnavailableError
+from commands.errors import ConflictError
 from commands.preferences import Layer, Setting, Slot, Subjects
 
 FRESH = timedelta(seconds=2)
@@ -34,7 +33,7 @@ class StatePreferences:
 
         Hardly anybody has settings, so that most turns need not look for any: who has them is known.
         """
-        with _reaching():
+        with reaching_records(_UNREACHABLE):
             whose = await self._subjects()
             return await self._settings({layer: each for layer, each in subjects.items() if (layer, each) in whose})
 
@@ -81,7 +80,7 @@ class StatePreferences:
             "updated_at": self._now(),
         }
         try:
-            with _reaching():
+            with reaching_records(_UNREACHABLE):
                 is_done = await self._database.write(
                     lambda connection: override_rows.put(connection, slot, expected_version, content)
                 )
@@ -94,11 +93,3 @@ class StatePreferences:
 
 def _is_fresh(read_at: datetime, now: datetime) -> bool:
     return timedelta() <= now - read_at < FRESH
-
-
-@contextmanager
-def _reaching() -> Generator[None]:
-    try:
-        yield
-    except StateError as fault:
-        raise UnavailableError(_UNREACHABLE) from fault

@@ -1,15 +1,14 @@
 """What looks like an instruction and waits for a person, over the state database."""
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement
 
 from app.clock import Clock
+from app.reaching import reaching_records
 from app.state import review_rows
 from app.state.engine import Database
 from app.state.errors import StateError
-from commands.errors import UnavailableError
 from commands.reviews import HeldFact, Verdict
 from memory.outcome import Batch
 from memory.store import StoreUnavailableError
@@ -39,16 +38,16 @@ class StateReviews:
             raise StoreUnavailableError("what waits for review could not be kept") from fault
 
     async def scopes(self) -> Sequence[str]:
-        with _reaching():
+        with reaching_records(_UNREACHABLE):
             return await self._database.read(review_rows.scopes)
 
     async def waiting(self, scopes: Sequence[str], limit: int) -> Sequence[HeldFact]:
-        with _reaching():
+        with reaching_records(_UNREACHABLE):
             return await self._database.read(lambda connection: review_rows.waiting(connection, scopes, limit))
 
     async def take(self, review_id: str, *, by: str, verdict: Verdict) -> HeldFact | None:
         now = self._clock.now()
-        with _reaching():
+        with reaching_records(_UNREACHABLE):
             return await self._database.write(
                 lambda connection: review_rows.take(connection, review_id, now, by, verdict)
             )
@@ -60,18 +59,10 @@ class StateReviews:
         await self._reject(review_rows.in_scope(scope_key), by)
 
     async def give_back(self, fact: HeldFact) -> None:
-        with _reaching():
+        with reaching_records(_UNREACHABLE):
             await self._database.write(lambda connection: review_rows.give_back(connection, fact))
 
     async def _reject(self, waiting: ColumnElement[bool], by: str) -> None:
         now = self._clock.now()
-        with _reaching():
+        with reaching_records(_UNREACHABLE):
             await self._database.write(lambda connection: review_rows.reject_all(connection, waiting, now, by))
-
-
-@contextmanager
-def _reaching() -> Generator[None]:
-    try:
-        yield
-    except StateError as fault:
-        raise UnavailableError(_UNREACHABLE) from fault
