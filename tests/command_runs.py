@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -35,14 +37,25 @@ async def start_python(
     folder: Path, *arguments: str, environ: Mapping[str, str] | None = None
 ) -> asyncio.subprocess.Process:
     """Python with ``arguments`` in ``folder``."""
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        *arguments,
-        cwd=folder,
-        env=given(environ),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    with _interruptible():
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            *arguments,
+            cwd=folder,
+            env=given(environ),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """A process inherits that Ctrl+C is ignored, as it is for tests that a shell runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 async def start(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> asyncio.subprocess.Process:
