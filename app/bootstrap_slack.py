@@ -33,6 +33,7 @@ from app.slack.names import Names
 from app.slack.routes import slack_routes
 from app.slack.slash import Slash
 from app.slack.socket import SlackSocket
+from app.slack.status import Statuses
 from app.slack.undo import TakesBack, Undo
 from app.slack.visibility import SlackPlaces
 from commands.ports import Decision
@@ -69,6 +70,7 @@ async def open_slack(
     workspace = Workspace(
         calls,
         Names(calls, clock),
+        Statuses(calls, clock, background.spawn),
         identity,
         clock,
         background.spawn,

@@ -13,6 +13,7 @@ from app.slack.listeners import Listeners
 from app.slack.messages import Messages
 from app.slack.names import Names
 from app.slack.payloads import Identity
+from app.slack.status import Statuses
 from tests.fakes import OneModel, ScriptedProvider, ports_of
 
 IDENTITY = Identity("UBOT", "BBOT", "T1")
@@ -21,7 +22,8 @@ IDENTITY = Identity("UBOT", "BBOT", "T1")
 def unconnected_workspace(background: Background) -> Workspace:
     """Its Web API is an address where nobody listens."""
     calls, clock = SlackCalls(web_client(None, api_url="http://127.0.0.1:1/api/", token=None)), SystemClock()
-    return Workspace(calls, Names(calls, clock), IDENTITY, clock, background.spawn, 50)
+    statuses = Statuses(calls, clock, background.spawn)
+    return Workspace(calls, Names(calls, clock), statuses, IDENTITY, clock, background.spawn, 50)
 
 
 def unconnected_bolt(signing_secret: str | None = None) -> AsyncApp:

@@ -12,9 +12,10 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.buckets import Buckets
 from app.clock import Clock
 from app.console import DEFAULT_PLACE, NAME_PATTERN, Place
-from app.http.limits import SUBJECT, Buckets, HttpLimits, RateLimited, SizeLimited, TimeLimited, problem
+from app.http.limits import SUBJECT, HttpLimits, RateLimited, SizeLimited, TimeLimited, problem
 from commands.spec import Caller, Origin, Surface
 
 TOKENS_UNUSABLE = "tokens_unusable"

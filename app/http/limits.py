@@ -1,59 +1,31 @@
 """How much, how often and how long: the limits in front of every route that programs call."""
 
 import asyncio
-from collections import OrderedDict
 from dataclasses import dataclass
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.clock import Clock
+from app.buckets import Buckets, Rate
 
 BODY_BYTES = 1_000_000
-KEPT_BUCKETS = 10_000
+ADDRESS_RATE = Rate(burst=200, per_s=50.0)
+"""Wide, because a proxy makes one address of many callers; it only slows down guessing."""
+SUBJECT_RATE = Rate(burst=60, per_s=10.0)
 SUBJECT = "switchboard.subject"
 """Where the scope carries whose token came with the request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
-    """A token bucket: ``burst`` requests at once, refilled by ``per_s`` a second."""
-
-    burst: int
-    per_s: float
-
-
-@dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """The address's rate is wide, because a proxy makes one address of many callers; it only slows down guessing."""
+    """What a program may send and how long it is served."""
 
     body_bytes: int = BODY_BYTES
-    address: Rate = Rate(burst=200, per_s=50.0)
-    subject: Rate = Rate(burst=60, per_s=10.0)
+    address: Rate = ADDRESS_RATE
+    subject: Rate = SUBJECT_RATE
     command_s: float = 30.0
     turn_s: float = 900.0
-
-
-class Buckets:
-    """One token bucket for each key; of too many, those that waited longest are full again and forgotten."""
-
-    def __init__(self, rate: Rate, clock: Clock) -> None:
-        self._rate = rate
-        self._clock = clock
-        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def wait_s(self, key: str) -> float:
-        """Take one token, giving 0; or, with none left, how long until there is one."""
-        now_s = self._clock.monotonic()
-        level, seen_s = self._levels.get(key, (float(self._rate.burst), now_s))
-        level = min(float(self._rate.burst), level + (now_s - seen_s) * self._rate.per_s)
-        is_free = level >= 1
-        self._levels[key] = (level - 1 if is_free else level, now_s)
-        self._levels.move_to_end(key)
-        while len(self._levels) > KEPT_BUCKETS:
-            self._levels.popitem(last=False)
-        return 0.0 if is_free else (1 - level) / self._rate.per_s
 
 
 class RateLimited:

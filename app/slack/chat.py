@@ -15,7 +15,7 @@ from app.slack.names import Names
 from app.slack.payloads import Identity, SlackMessage
 from app.slack.posting import Begun, Posting, Thread
 from app.slack.reply import SlackReply
-from app.slack.status import SlackStatus
+from app.slack.status import SlackStatus, Statuses
 from app.slack.thread import SlackThread
 from app.slack.undo import notice_blocks
 
@@ -35,6 +35,7 @@ class Workspace:
 
     calls: SlackCalls
     names: Names
+    statuses: Statuses
     identity: Identity
     clock: Clock
     spawn: Spawn
@@ -60,7 +61,7 @@ def slack_chat(workspace: Workspace, message: SlackMessage, part: str = "", *, i
     return SlackChat(
         workspace,
         SlackThread(workspace.calls, workspace.names, workspace.identity, message, in_channel=in_channel),
-        SlackStatus(workspace.calls, thread, workspace.clock, workspace.spawn),
+        SlackStatus(workspace.statuses, thread),
         thread,
     )
 

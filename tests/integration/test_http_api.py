@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
+from app.buckets import Rate
 from app.http.api import api_routes
-from app.http.limits import BODY_BYTES, HttpLimits, Rate
+from app.http.limits import BODY_BYTES, HttpLimits
 from commands.spec import Surface
 from tests.surfaces import CI, CLOSED, PINNED, Kept, client_of, door_of, registry_of
 

@@ -1,4 +1,4 @@
-"""Token buckets, and who a bearer token is."""
+"""How large and how long, and who a bearer token is."""
 
 import json
 
@@ -6,40 +6,10 @@ import pytest
 from pydantic import SecretStr
 from starlette.types import Message, Receive, Scope, Send
 
-from app.http import limits
 from app.http.bearer import Bearer, Bearers, bearers_of
-from app.http.limits import Buckets, Rate, SizeLimited, TimeLimited
-from tests.fakes import ManualClock
+from app.http.limits import SizeLimited, TimeLimited
 
 TOKEN, OTHER = "a-token-0123456789", "another-token-0123456789"
-
-
-def test_a_bucket_gives_its_burst_then_says_how_long_to_wait_and_fills_again() -> None:
-    clock = ManualClock()
-    buckets = Buckets(Rate(burst=2, per_s=0.5), clock)
-    assert [buckets.wait_s("a") for _ in range(3)] == [0.0, 0.0, 2.0]
-    assert buckets.wait_s("b") == 0.0
-    clock.elapsed_s = 1.0
-    assert buckets.wait_s("a") == 1.0
-    clock.elapsed_s = 2.0
-    assert [buckets.wait_s("a") for _ in range(2)] == [0.0, 2.0]
-
-
-def test_a_bucket_never_holds_more_than_its_burst() -> None:
-    clock = ManualClock()
-    buckets = Buckets(Rate(burst=1, per_s=10), clock)
-    assert buckets.wait_s("a") == 0.0
-    clock.elapsed_s = 1_000.0
-    assert buckets.wait_s("a") == 0.0
-    assert buckets.wait_s("a") > 0.0
-
-
-def test_buckets_are_forgotten_before_they_fill_the_memory() -> None:
-    buckets = Buckets(Rate(burst=1, per_s=0.001), ManualClock())
-    for number in range(limits.KEPT_BUCKETS + 1):
-        assert buckets.wait_s(f"{number}") == 0.0
-    assert buckets.wait_s("0") == 0.0
-    assert buckets.wait_s(f"{limits.KEPT_BUCKETS}") > 0.0
 
 
 def test_a_token_is_known_as_a_whole_and_by_its_scheme_in_any_case() -> None:

@@ -32,7 +32,7 @@ from app.slack.outcome import Refusal, refusal_of
 from app.slack.payloads import Identity
 from app.slack.posting import Posting, Thread
 from app.slack.reply import SlackReply
-from app.slack.status import REFRESH_S, SHOW_AFTER_S, SlackStatus
+from app.slack.status import REFRESH_S, SHOW_AFTER_S, SlackStatus, Statuses
 from tests.fakes import ManualClock, until
 
 
@@ -185,7 +185,7 @@ def test_the_small_readings_of_an_address() -> None:
 
 
 def status_card(calls: SlackCalls, clock: ManualClock, background: Background) -> SlackStatus:
-    return SlackStatus(calls, THREAD, clock, background.spawn)
+    return SlackStatus(Statuses(calls, clock, background.spawn), THREAD)
 
 
 def statuses(calls: ScriptedCalls) -> list[object]:
