@@ -95,15 +95,17 @@ def application_of(
     is_posted_to = slack.mode == "http"
     undo = None if notices is None else Undo(notices)
     slash = Slash(registry, background.spawn, side.places)
+    messages = Messages(side.workspace, dispatcher, background, side.places)
     bolt = bolt_app(
         side.workspace.identity,
-        Messages(side.workspace, dispatcher, background, side.places),
+        messages,
         Listeners(side.workspace, dispatcher, slash=slash, undo=undo),
         bot_token=revealed(slack.bot_token) or "",
         signing_secret=revealed(slack.signing_secret) if is_posted_to else None,
     )
     clock = side.workspace.clock
-    socket = SlackSocket(bolt, app_token=revealed(slack.app_token) or "", api_url=slack.api_url, clock=clock)
+    token = revealed(slack.app_token) or ""
+    socket = SlackSocket(bolt, messages.take, app_token=token, api_url=slack.api_url, clock=clock)
     programs = _routes_of_programs(side, dispatcher, registry, background, bearers, settings.limits.turn_s)
     return Application(
         continuity,

@@ -35,6 +35,8 @@ class SmallSlack:
     silent: bool = False
     raw: tuple[int, str, str] | None = None
     calls: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    heard: list[str] = field(default_factory=list[str])
+    """What came over the connection."""
     goodbyes: int = 0
     address: str = ""
 
@@ -61,8 +63,8 @@ class SmallSlack:
             await socket.send_str(greeting)
         if self.hangs_up:
             await socket.close(code=WSCloseCode.GOING_AWAY)
-        async for _ in socket:
-            pass
+        async for said in socket:
+            self.heard.append(said.data)
         self.goodbyes += 1
         return socket
 

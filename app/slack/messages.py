@@ -45,7 +45,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class Messages(AsyncMiddleware):
-    """Takes messages out of Bolt's chain as soon as it knows that a request is Slack's.
+    """Takes messages: from the socket itself, over HTTP out of Bolt's chain as soon as it knows that they are Slack's.
 
     Nothing of what Bolt prepares for listeners (a client, the authorization, arguments by name) is needed for them,
     and for most of what is said in a workspace it would be all the work there is.

@@ -1,6 +1,7 @@
 """Socket Mode: one supervised connection that is built anew when the SDK's own reconnecting does not help."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, cast
 
@@ -8,11 +9,15 @@ import structlog
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
+from slack_sdk.web.async_client import AsyncWebClient
 
 from app.clock import Clock
 from app.errors import ConfigurationError
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError, is_loopback, web_client
 from app.slack.outcome import Refusal
+from app.slack.payloads import Json, is_message
 
 SOCKET_CONNECTED = "socket_connected"
 SOCKET_REBUILT = "socket_rebuilt"
@@ -26,10 +31,15 @@ LAST_ACKS_S = 0.1
 
 _log = structlog.stdlib.get_logger(__name__)
 
+Take = Callable[[Json], Awaitable[None]]
+"""Takes what somebody said, or what became of it; returns when that may be acknowledged."""
+
 
 class SlackSocket:
-    def __init__(self, bolt: AsyncApp, *, app_token: str, api_url: str, clock: Clock) -> None:
+    def __init__(self, bolt: AsyncApp, take: Take, *, app_token: str, api_url: str, clock: Clock) -> None:
+        """``take``: gets the messages, ``bolt`` all the rest."""
         self._bolt = bolt
+        self._take = take
         self._app_token = app_token
         self._api_url = api_url
         self._clock = clock
@@ -79,12 +89,8 @@ class SlackSocket:
 
     async def _open(self) -> None:
         self._greeted.clear()
-        handler = AsyncSocketModeHandler(
-            self._bolt,
-            self._app_token,
-            web_client=web_client(None, api_url=self._api_url, token=None),
-            ping_interval=PING_S,
-        )
+        client = web_client(None, api_url=self._api_url, token=None)
+        handler = _Handler(self._bolt, self._take, self._app_token, client)
         self._client = handler.client
         if is_loopback(self._api_url):
             self._client.proxy = None
@@ -122,3 +128,22 @@ class SlackSocket:
         if receiver is not None:
             receiver.cancel()
         await asyncio.sleep(LAST_ACKS_S)
+
+
+class _Handler(AsyncSocketModeHandler):
+    """Bolt's own, but for messages: what comes over the socket is Slack's, and Bolt has nothing to find out about it.
+
+    They are most of what is said in a workspace, each mention twice, the bot's own answers too.
+    """
+
+    def __init__(self, bolt: AsyncApp, take: Take, app_token: str, web_client: AsyncWebClient) -> None:
+        super().__init__(bolt, app_token, web_client=web_client, ping_interval=PING_S)
+        self._take = take
+
+    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:
+        body = cast("Json", cast("Any", req).payload)
+        if not is_message(body):
+            await super().handle(client, req)
+            return
+        await self._take(body)
+        await client.send_socket_mode_response(SocketModeResponse(req.envelope_id))
