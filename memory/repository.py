@@ -13,13 +13,30 @@ _SHAPE = re.compile(SHAPE)
 _NO_NAMES = frozenset({".", ".."})
 _TAKEN = (".git", ".wiki")
 """Ends that the form takes off or refuses: with them a name is the address of something else."""
+_ADDRESS = re.compile(
+    r"(?:(?:https?://)?(?:www\.)?github\.com/|(?:ssh://)?git@github\.com[:/])(?P<name>[^/\s]+/[^/?#\s]+?)(?:\.git)?/?",
+    re.IGNORECASE,
+)
+"""Of its page, which is what a browser and Slack's links give, or of what is cloned."""
+NONE = "none"
+"""In the place of a name: this is about no repository, whatever is set for more than this."""
 
 
 def repository_of(text: str) -> str | None:
-    """The repository that ``text`` names, ``folded``; ``None`` for what GitHub has no repository of."""
-    name = folded(text)
-    is_none = not _SHAPE.fullmatch(text) or name.partition("/")[2] in _NO_NAMES or name.endswith(_TAKEN)
+    """The repository that ``text`` names or is GitHub's address of, ``folded``.
+
+    ``None`` for what GitHub has no repository of, and for addresses of anything else there.
+    """
+    address = _ADDRESS.fullmatch(text)
+    spelt = address["name"] if address else text
+    name = folded(spelt)
+    is_none = not _SHAPE.fullmatch(spelt) or name.partition("/")[2] in _NO_NAMES or name.endswith(_TAKEN)
     return None if is_none else name
+
+
+def chosen(text: str) -> str | None:
+    """As ``repository_of``, or ``NONE`` for whoever wants none."""
+    return NONE if text.lower() == NONE else repository_of(text)
 
 
 def folded(name: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from app.dispatch.resolve import KnownModels, Wish, effort_of
-from memory.repository import repository_of
+from memory.repository import chosen
 
 _LEADING = re.compile(r"\s*+(?P<key>agent|model|effort|repo):(?P<value>\S++)(?P<gap>\s?)", re.IGNORECASE)
 _MODEL = re.compile(r"[^\s/]+/\S+")
@@ -72,8 +72,8 @@ def _refused(asked: dict[str, str], agents: Collection[str], knows_model: KnownM
         return Refused(f"`model:` names a provider that is not set up here; {_providers(knows_model)}.")
     if effort is not None and effort_of(effort.lower()) is None:
         return Refused("`effort:` takes low, medium or high.")
-    if repo is not None and repository_of(repo) is None:
-        return Refused("`repo:` takes a repository as `owner/name`, such as `repo:acme/api`.")
+    if repo is not None and chosen(repo) is None:
+        return Refused("`repo:` takes a repository as `owner/name`, such as `repo:acme/api`, or `none`.")
     return None
 
 
@@ -82,5 +82,5 @@ def _providers(models: KnownModels) -> str:
 
 
 def _wish(asked: dict[str, str]) -> Wish:
-    effort, repo = effort_of(asked.get("effort", "").lower()), repository_of(asked.get("repo", ""))
+    effort, repo = effort_of(asked.get("effort", "").lower()), chosen(asked.get("repo", ""))
     return Wish(asked.get("agent"), asked.get("model"), effort, repo)

@@ -8,7 +8,7 @@ from app.agents.definitions import Agent
 from app.agents.providers.base import Effort
 from app.errors import ConfigurationError
 from commands.preferences import OF_A_REPO, Layer, Name, Setting
-from memory.repository import repository_of
+from memory.repository import NONE, chosen
 
 T = TypeVar("T")
 
@@ -109,7 +109,7 @@ def resolve(
         agent.value,
         model.value,
         effort.value if effort else defaults.effort,
-        repo.value if repo else defaults.repo,
+        _repository(repo.value if repo else defaults.repo),
         Sources(agent.layer, model.layer, _layer_of(effort), _layer_of(repo)),
     )
 
@@ -136,7 +136,7 @@ def instructions_of(kept: Sequence[Setting], layer: Layer) -> str | None:
 
 
 def _wish(named: Mapping[Name, str]) -> Wish:
-    effort, repo = effort_of(named.get(Name.EFFORT, "")), repository_of(named.get(Name.REPO, ""))
+    effort, repo = effort_of(named.get(Name.EFFORT, "")), chosen(named.get(Name.REPO, ""))
     return Wish(named.get(Name.AGENT), named.get(Name.MODEL), effort, repo)
 
 
@@ -145,6 +145,10 @@ def _default_agent(agents: Mapping[str, Agent], defaults: Defaults) -> Agent:
     if agent is None:
         raise ConfigurationError(f"there is no agent “{defaults.agent}”; known agents: {', '.join(sorted(agents))}")
     return agent
+
+
+def _repository(chosen_one: str | None) -> str | None:
+    return None if chosen_one == NONE else chosen_one
 
 
 def _strongest(layers: Iterable[tuple[Layer, T | None]]) -> _Found[T] | None:

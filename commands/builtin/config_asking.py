@@ -7,7 +7,7 @@ from commands.errors import InvalidInputError
 from commands.ports import Choices
 from commands.preferences import EFFORTS, OF_A_REPO, Layer, Name
 from commands.spec import Values
-from memory.repository import repository_of
+from memory.repository import chosen
 
 MODEL_CHARS = 200
 _MODEL = re.compile(r"[^\s/]+/\S+")
@@ -51,9 +51,9 @@ def _effort(text: str) -> str:
 
 
 def _repo(text: str) -> str:
-    repo = repository_of(text)
+    repo = chosen(text)
     if repo is None:
-        raise InvalidInputError("a repository is written `owner/name`, such as `acme/api`")
+        raise InvalidInputError("a repository is written `owner/name`, such as `acme/api`; `none` is for no repository")
     return repo
 
 

@@ -38,11 +38,15 @@ async def test_what_one_channel_taught_about_a_repository_is_quoted_in_another_t
         there = await talk.says(f"{MENTION} {QUESTION}", user=BOB, channel=DEPLOYS)
         elsewhere = await talk.says(f"{MENTION} {QUESTION}", user=BOB, channel=RANDOM)
         asked_about = await talk.says(f"{MENTION} repo:acme/API {QUESTION}", user=BOB, channel=RANDOM)
+        by_link = await talk.says(f"{MENTION} repo:<https://github.com/acme/api> {QUESTION}", user=BOB, channel=RANDOM)
         about_another = await talk.says(f"{MENTION} repo:acme/web {QUESTION}", user=BOB, channel=DEPLOYS)
+        about_none = await talk.says(f"{MENTION} repo:none {QUESTION}", user=BOB, channel=DEPLOYS)
     assert "ruff" in there
     assert "ruff" not in elsewhere
     assert "ruff" in asked_about
+    assert "ruff" in by_link
     assert "ruff" not in about_another
+    assert "ruff" not in about_none
 
 
 async def test_a_thread_is_bound_and_released_by_its_people(playground: Playground) -> None:

@@ -98,8 +98,14 @@ async def test_programs_get_every_setting_with_its_layer_and_version(house: Talk
         (f"config set model test/{'x' * 200}", "a model is written `<provider>/<model>`; the providers are test"),
         (f"config set model {MARKER}/x", "no provider of that name is set up; there is test"),
         (f"config set effort {MARKER}", "an effort is one of low, medium, high"),
-        (f"config set repo {MARKER}", "a repository is written `owner/name`, such as `acme/api`"),
-        (f"config set repo https://github.com/{MARKER}/x", "a repository is written `owner/name`, such as `acme/api`"),
+        (
+            f"config set repo {MARKER}",
+            "a repository is written `owner/name`, such as `acme/api`; `none` is for no repository",
+        ),
+        (
+            f"config set repo https://github.com/{MARKER}/x/y",
+            "a repository is written `owner/name`, such as `acme/api`; `none` is for no repository",
+        ),
         (f"config instructions {MARKER * 200}", "instructions may have at most 2,000 characters"),
     ],
 )
@@ -151,6 +157,14 @@ async def test_a_repository_is_set_for_the_conversation_unless_a_layer_is_named(
     assert (await house.say("config clear repo")).text == "🧹 No repo is set for this conversation any more."
     assert "- repo: `acme/web` (set for this channel)" in (await house.say("config show")).text
     assert (await house.say("config set repo acme/api", in_thread(OTHER))).code is Code.UNAUTHORIZED
+
+
+async def test_a_conversation_can_be_about_no_repository_in_a_channel_that_is_about_one(house: TalkHouse) -> None:
+    assert (await house.say("config set repo acme/web --layer channel", in_thread(ADMIN))).is_ok
+    assert (await house.say("config set repo none")).text == "⚙️ repo is `none` for this conversation now."
+    assert "- repo: none (set for this conversation)" in (await house.say("config show")).text
+    assert (await house.say("config clear repo")).is_ok
+    assert "- repo: `acme/web` (set for this channel)" in (await house.say("config show")).text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.repository import SHAPE, folded, repository_of
+from memory.repository import NONE, SHAPE, chosen, folded, repository_of
 from memory.scope import SCOPE_KEY_CHARS, ScopeKind, kind_of, request_scopes, scope_key
 
 names = st.from_regex(SHAPE, fullmatch=True, alphabet=st.characters(codec="ascii"))
@@ -49,12 +49,59 @@ def test_a_repository_has_an_owner_and_a_name(text: str, repository: str) -> Non
         "acme/\u212aelvin",
         "o" * 40 + "/n",
         "o/" + "n" * 101,
-        "https://github.com/acme/api",
         "acme/a:b",
+        "none",
     ],
 )
 def test_nothing_else_names_one(text: str) -> None:
     assert repository_of(text) is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://github.com/Acme/API",
+        "http://www.github.com/acme/api/",
+        "HTTPS://GitHub.com/acme/api.git",
+        "github.com/acme/api",
+        "git@github.com:acme/api.git",
+        "ssh://git@github.com/acme/api",
+    ],
+)
+def test_a_repository_is_known_by_the_address_of_its_page_and_of_its_clone(address: str) -> None:
+    assert repository_of(address) == "acme/api"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://github.com",
+        "https://github.com/acme",
+        "https://github.com/acme/api/pull/7",
+        "https://github.com/acme/api?tab=readme",
+        "https://github.com/acme/..",
+        "https://github.com/acme/.git",
+        "https://github.com/acme/api.wiki.git",
+        "https://user:secret@github.com/acme/api",
+        "https://github.com.evil.example/acme/api",
+        "https://evil.example/github.com/acme/api",
+        "https://gitlab.com/acme/api",
+        "git@github.com/acme",
+        "git@github.com:acme/api /x",
+    ],
+)
+def test_the_address_of_anything_else_names_no_repository(address: str) -> None:
+    assert repository_of(address) is None
+
+
+@pytest.mark.parametrize(("text", "choice"), [("none", NONE), ("None", NONE), ("Acme/API", "acme/api"), ("acme", None)])
+def test_no_repository_is_a_choice_as_well(text: str, choice: str | None) -> None:
+    assert chosen(text) == choice
+
+
+@given(names)
+def test_no_repository_is_spelt_like_the_choice_of_none(name: str) -> None:
+    assert repository_of(name) != NONE
 
 
 @given(names)
