@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -87,7 +87,7 @@ class Recall:
         query = Query(asking.text, self._budget.limit, vector, standing=self._budget.limit)
         # The repository's scope stands last in the pool, so that equals keep the order of arrival.
         known = (scopes.org, scopes.channel, scopes.user, scopes.repo if repo is None else None)
-        looks = asyncio.gather(*(self._look(asking, key, query) for key in known if key is not None))
+        looks = self._look_into(asking, [key for key in known if key is not None], query)
         if repo is None:
             retrieved = await looks
         else:
@@ -97,6 +97,13 @@ class Recall:
         standing = [record for each in retrieved for record in each.standing]
         wanted = compose(standing, [hit.record for hit in hits], self._budget)
         return Recalled(scopes.keys(), tuple(wanted), any(each.is_degraded for each in retrieved))
+
+    async def _look_into(self, asking: "_Asking", keys: Sequence[str], query: Query) -> list[Retrieved]:
+        """What each scope has, in the order of ``keys``: what is at hand without a task, the rest side by side."""
+        found = {key: at_hand for key in keys if (at_hand := self._at_hand(asking, key, query)) is not None}
+        rest = [key for key in keys if key not in found]
+        found |= zip(rest, await asyncio.gather(*(self._look(asking, key, query) for key in rest)), strict=True)
+        return [found[key] for key in keys]
 
     async def _look_late(
         self, asking: "_Asking", repo: Awaitable[str | None], query: Query
@@ -121,6 +128,14 @@ class Recall:
         except StoreUnavailableError as exc:
             _log.warning(RECALL_INTERRUPTED, session=asking.session, scope=key, reason=str(exc))
         return Retrieved(is_degraded=True)
+
+    def _at_hand(self, asking: "_Asking", key: str, query: Query) -> Retrieved | None:
+        """As ``_look``, if the store need not be waited for."""
+        try:
+            return self._store.retrieve_at_once(key, query)
+        except StoreUnavailableError as exc:
+            _log.warning(RECALL_INTERRUPTED, session=asking.session, scope=key, reason=str(exc))
+            return Retrieved(is_degraded=True)
 
     async def _continue(self, session: str, found: Recalled, until: float) -> Recalled:
         """``found``, shaped so that it repeats what the session's reader was shown last as far as possible."""

@@ -116,6 +116,10 @@ class SemanticStore:
         self._backfill.used(scope_key)
         return await self._store.retrieve(scope_key, query)
 
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved | None:
+        self._backfill.used(scope_key)
+        return self._store.retrieve_at_once(scope_key, query)
+
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         return await self._store.get(scope_key, ids)
 

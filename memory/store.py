@@ -105,6 +105,13 @@ class MemoryStore(Protocol):
         """
         ...
 
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved | None:
+        """As ``retrieve``, uses included, where the answer is at hand; called on the event loop, it waits for nothing.
+
+        ``None``: it has to be waited for, so ``retrieve`` is to be asked; nothing was counted.
+        """
+        ...
+
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         """Those of ``ids`` that are active records of this scope, in the order of ``ids``. No use is counted."""
         ...

@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 from memory.ranker import KeywordRanker, Ranker
 from memory.record import Kind, MemoryCandidate, MemoryRecord
 from memory.relevance import RelevanceRanker
-from memory.store import MemoryArchive, MemoryStore, Query, RankerName, VectorKeeper
+from memory.store import MemoryArchive, MemoryStore, Query, RankerName, Retrieved, VectorKeeper
 from memory.stores.inprocess import InProcessStore
 from memory.stores.postgres import open_postgres
 from memory.stores.sqlite import SqliteStore
@@ -111,6 +111,12 @@ async def found(store: MemoryStore, scope_key: str, query: str, limit: int = 50)
     retrieved = await store.retrieve(scope_key, Query(query, limit))
     assert not retrieved.is_degraded
     return [hit.record for hit in retrieved.hits]
+
+
+async def searched(store: MemoryStore, scope_key: str, query: Query) -> Retrieved:
+    """As a turn asks: at once, where that can be."""
+    at_hand = store.retrieve_at_once(scope_key, query)
+    return await store.retrieve(scope_key, query) if at_hand is None else at_hand
 
 
 async def standing(store: MemoryStore, scope_key: str, limit: int) -> Sequence[MemoryRecord]:

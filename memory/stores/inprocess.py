@@ -73,8 +73,10 @@ class InProcessStore:
         self._is_closed = False
 
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
-        scope = self._scope(scope_key)
-        now = self._now()
+        return self.retrieve_at_once(scope_key, query)
+
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved:
+        scope, now = self._scope(scope_key), self._now()
         active = scope.active()
         ranker = ranker_for(query.ranker, self._ranker)
         found = ranker.rank(active, query.text, now, _similarity(scope, query), query.limit)

@@ -50,6 +50,10 @@ class LateStore:
         store = self._open()
         return Retrieved(is_degraded=True) if store is None else await store.retrieve(scope_key, query)
 
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved | None:
+        store = self._open()
+        return Retrieved(is_degraded=True) if store is None else store.retrieve_at_once(scope_key, query)
+
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         return await self._required().get(scope_key, ids)
 

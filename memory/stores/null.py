@@ -15,6 +15,9 @@ class NullStore:
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:  # noqa: ARG002 - the port's
         return Retrieved()
 
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved | None:  # noqa: ARG002 - the port's
+        return Retrieved()
+
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:  # noqa: ARG002 - the port's
         return ()
 

@@ -79,6 +79,10 @@ class PostgresStore:
         found = await self._look(scope_key, lambda scope: postgres_finding.retrieve(self.server, scope, search))
         return found or Retrieved(is_degraded=True)
 
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved | None:  # noqa: ARG002 - the port's
+        self._require_open()
+        return None
+
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         return await self._ask(scope_key, partial(postgres_listing.get, scope_key=scope_key, ids=ids))
 

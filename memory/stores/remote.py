@@ -62,6 +62,10 @@ class RemoteStore:
             hits() if found.scores is not None else await asyncio.to_thread(hits), standing=tuple(found.standing)
         )
 
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved | None:  # noqa: ARG002 - the port's
+        self._require_open()
+        return None
+
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         self._require_open()
         wanted = [each for each in dict.fromkeys(ids) if is_id(each)]

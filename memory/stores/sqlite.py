@@ -77,12 +77,16 @@ class SqliteStore:
         self._is_closed = False
 
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
-        search = Search(query, ranker_for(query.ranker, self._ranker), self._now())
-        at_once = partial(sqlite_finding.retrieve_at_once, search=search)
-        found = self.handles.glance(scope_key, at_once)
+        found = self.retrieve_at_once(scope_key, query)
         if found is None:
+            search = self._search(query)
+            at_once = partial(sqlite_finding.retrieve_at_once, search=search)
             found = await self._look(scope_key, partial(sqlite_finding.retrieve, search=search), at_once)
         return found or Retrieved(is_degraded=True)
+
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved | None:
+        self._require_open()
+        return self.handles.glance(scope_key, partial(sqlite_finding.retrieve_at_once, search=self._search(query)))
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:
         return await self._ask(scope_key, partial(sqlite_finding.get, ids=ids))
@@ -184,6 +188,9 @@ class SqliteStore:
             self._is_closed = True
             await self.handles.close()
             await asyncio.to_thread(self._executor.shutdown)
+
+    def _search(self, query: Query) -> Search:
+        return Search(query, ranker_for(query.ranker, self._ranker), self._now())
 
     async def _look(self, scope_key: str, work: _Work[Found], at_once: _Work[Found | None] = _nothing) -> Found | None:
         """Read; ``None`` and one warning until it works again when that is not possible."""

@@ -20,7 +20,7 @@ from memory.gate import tells_status
 from memory.record import MemoryCandidate
 from memory.store import EraseReceipt, KeyReusedError, MemoryStore, Query
 from tests.memory_model import CAP, Model, clean, seen, told, words_of
-from tests.memory_records import Shelf, StoppedClock
+from tests.memory_records import Shelf, StoppedClock, searched
 from tests.memory_records import standing as standing_of
 
 Result = TypeVar("Result")
@@ -130,16 +130,17 @@ class StoreHistory(RuleBasedStateMachine):
         for row in () if dry_run else rows:
             row.status = "swept"
 
-    @rule(scope=st.sampled_from(SCOPES), query=texts, limit=st.integers(0, 4))
-    def search(self, scope: str, query: str, limit: int) -> None:
+    @rule(scope=st.sampled_from(SCOPES), query=texts, limit=st.integers(0, 4), at_once=st.booleans())
+    def search(self, scope: str, query: str, limit: int, at_once: bool) -> None:  # noqa: FBT001 - a parameter of the rule
         rows = self.models[scope].search(query, limit, self.clock.at)
         self.models[scope].count_use(rows, self.clock.at)
-        hits = self.run(self.store.retrieve(scope, Query(query, limit))).hits
-        assert [seen(hit.record) for hit in hits] == [told(row) for row in rows]
+        asked = Query(query, limit)
+        found = self.run(searched(self.store, scope, asked) if at_once else self.store.retrieve(scope, asked))
+        assert [seen(hit.record) for hit in found.hits] == [told(row) for row in rows]
 
-    @rule(scope=st.sampled_from(SCOPES))
-    def search_for_what_is_there(self, scope: str) -> None:
-        self.search(scope, "deploy on friday, not 42 or deploy", 4)
+    @rule(scope=st.sampled_from(SCOPES), at_once=st.booleans())
+    def search_for_what_is_there(self, scope: str, at_once: bool) -> None:  # noqa: FBT001 - a parameter of the rule
+        self.search(scope, "deploy on friday, not 42 or deploy", 4, at_once)
 
     # Words of other scripts are compared as terms, which the model knows nothing of.
     @rule(scope=st.sampled_from(SCOPES), query=texts.filter(words_of), before=st.none() | st.integers(0, 12))

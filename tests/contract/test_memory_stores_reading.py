@@ -10,7 +10,7 @@ import pytest
 from memory.record import MemoryCandidate, WriteCounts
 from memory.store import EraseReceipt, MemoryStore, Query, RankerName, Retrieved, StoreUnavailableError
 from memory.stores.null import NullStore
-from tests.memory_records import ORG, SHELVES, THREAD, USER, Shelf, fact, found, kept, standing, texts
+from tests.memory_records import ORG, SHELVES, THREAD, USER, Shelf, fact, found, kept, searched, standing, texts
 
 
 @pytest.fixture(params=SHELVES)
@@ -29,6 +29,7 @@ async def test_the_null_store_is_empty_and_takes_nothing() -> None:
     store: MemoryStore = NullStore()
     assert await store.write(ORG, [fact("deploys need approval")]) == WriteCounts()
     assert await store.retrieve(ORG, Query("deploys", 8)) == Retrieved()
+    assert store.retrieve_at_once(ORG, Query("deploys", 8)) == Retrieved()
     assert [*await store.list(ORG, 8), *await standing(store, ORG, 8), *await store.get(ORG, ["mem:org:acme:0"])] == []
     assert await store.forget(ORG, "mem:org:acme:0") is False
     assert await store.erase(ORG) + await store.erase_thread(THREAD) == EraseReceipt()
@@ -76,6 +77,37 @@ async def test_uses_add_up_over_searches(shelf: Shelf) -> None:
             assert [(each.use_count, each.last_used_at) for each in await found(store, ORG, "deploys")] == [(uses, now)]
         [only] = await kept(store)
         assert (only.use_count, only.last_used_at) == (5, shelf.clock.at)
+
+
+@pytest.mark.parametrize("earlier", [0, 1])
+async def test_who_asks_at_once_is_told_and_counted_as_who_waits(shelf: Shelf, earlier: int) -> None:
+    """What comes at once is never half an answer, and what does not counts as no use."""
+    async with shelf.open() as store:
+        await store.write(ORG, [replace(fact("deploys on Friday"), is_standing=True), fact("deploy"), fact("lunch")])
+        query = Query("deploys on Friday", 1, standing=2)
+        for uses in range(earlier):
+            assert len((await store.retrieve(ORG, query)).hits) == uses + 1
+        for uses in range(earlier, 4):
+            now = shelf.clock.pass_by()
+            retrieved = await searched(store, ORG, query)
+            [record] = [hit.record for hit in retrieved.hits]
+            assert (record.text, record.use_count, record.last_used_at) == ("deploys on Friday", uses + 1, now)
+            assert [(each.text, each.use_count) for each in retrieved.standing] == [("deploys on Friday", uses)]
+            assert not retrieved.is_degraded
+        assert [each.use_count for each in await kept(store)] == [4, 0, 0]
+
+
+async def test_who_asks_at_once_sees_one_scope_only_and_every_change(store: MemoryStore) -> None:
+    query = Query("deploys", 8)
+    await store.write(ORG, [fact("deploys need approval")])
+    await store.retrieve(ORG, query)
+    assert (await searched(store, USER, query)).hits == ()
+    await store.write(ORG, [fact("deploys are scary")])
+    assert len((await searched(store, ORG, query)).hits) == 2
+    await store.forget(ORG, "mem:org:acme:0")
+    assert texts([hit.record for hit in (await searched(store, ORG, query)).hits]) == ["deploys are scary"]
+    await store.erase(ORG)
+    assert (await searched(store, ORG, query)).hits == ()
 
 
 @pytest.mark.parametrize("limit", [0, -1])
@@ -200,3 +232,5 @@ async def test_a_closed_store_raises_on_everything(shelf: Shelf) -> None:
         ):
             with pytest.raises(StoreUnavailableError, match="closed"):
                 await call()
+        with pytest.raises(StoreUnavailableError, match="closed"):
+            store.retrieve_at_once(ORG, Query("deploys", 8))

@@ -17,7 +17,7 @@ from memory.ranker import NO_SIMILARITY, KeywordRanker
 from memory.record import MemoryCandidate, MemoryRecord
 from memory.relevance import RelevanceRanker
 from memory.semantic import QueryVectors, SemanticStore, VectorStore
-from memory.store import Hit, Query, VectorKeeper
+from memory.store import Hit, Query, Retrieved, VectorKeeper
 from memory.stores.inprocess import InProcessStore
 from memory.stores.sqlite import SqliteStore
 from tests.fakes import EPOCH, until
@@ -125,6 +125,16 @@ async def test_a_paraphrase_is_closer_than_what_shares_nothing(tmp_path: Path, o
     assert len(similarity) == 3
     assert max(similarity, key=similarity.__getitem__) == f"mem:{ORG}:0"
     assert similarity[f"mem:{ORG}:0"] > similarity[f"mem:{ORG}:1"] + 0.15
+
+
+async def test_every_scope_that_is_read_is_looked_at_for_records_without_vectors() -> None:
+    inner, embedder = in_process(Path(), WatchedRanker()), FakeEmbedder()
+    backfill = Backfill(inner, embedder)
+    store = SemanticStore(inner, backfill, QueryVectors(embedder))
+    assert store.retrieve_at_once(ORG, Query("deploys", 8)) == Retrieved()
+    assert len(backfill) == 1
+    assert await store.retrieve("user:slack:U1", Query("deploys", 8)) == Retrieved()
+    assert len(backfill) == 2
 
 
 async def test_a_record_is_found_by_its_meaning_alone(tmp_path: Path) -> None:

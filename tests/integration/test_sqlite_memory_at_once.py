@@ -56,6 +56,16 @@ async def test_what_is_in_memory_is_found_without_a_thread(store: SqliteStore) -
     assert only.use_count == 2
 
 
+async def test_what_is_in_memory_is_told_at_once_and_nothing_else_is(store: SqliteStore) -> None:
+    """A scope nobody has asked for, and vectors, have to be waited for: no use is counted until then."""
+    told = store.retrieve_at_once(ORG, Query("deploys", 8))
+    assert told is not None
+    assert [(hit.record.text, hit.record.use_count) for hit in told.hits] == [("deploys need approval", 2)]
+    assert store.retrieve_at_once(USER, Query("deploys", 8)) is None
+    assert store.retrieve_at_once(ORG, Query("deploys", 8, Vector("m", (1.0, 0.0)))) is None
+    assert [each.use_count for each in await found(store, ORG, "deploys")] == [3]
+
+
 async def test_what_another_process_changed_is_read_again(store: SqliteStore, tmp_path: Path) -> None:
     sql(path_of(tmp_path, ORG), "UPDATE records SET status = 'forgotten' WHERE seq = 0")
     assert await found(store, ORG, "deploys") == []

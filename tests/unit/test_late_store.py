@@ -35,6 +35,7 @@ class Pauses(list[float]):
 async def test_until_it_is_open_a_search_finds_nothing_and_everything_else_says_why() -> None:
     store = LateStore(Database(0).open, REASON)
     assert await store.retrieve(ORG, Query("x", 1)) == Retrieved(is_degraded=True)
+    assert store.retrieve_at_once(ORG, Query("x", 1)) == Retrieved(is_degraded=True)
     for act in (
         lambda: store.get(ORG, ["mem:org:acme:0"]),
         lambda: store.write(ORG, [fact("one")]),
@@ -67,6 +68,9 @@ async def test_then_it_is_that_store() -> None:
     await store.awaited(Pauses())
     assert await store.write(ORG, [fact("red dot"), fact("blue tests pass")], cap=9) == WriteCounts(inserted=2)
     assert [each.sequence for each in await found(store, ORG, "red")] == [0]
+    told = store.retrieve_at_once(ORG, Query("red", 9))
+    assert told is not None
+    assert [hit.record.use_count for hit in told.hits] == [2]
     assert len(await store.get(ORG, ["mem:org:acme:0"])) == 1
     assert len(await store.list(ORG, 9, query="blue")) == 1
     assert len(await store.unembedded(ORG, "m", 9)) == 2
@@ -85,5 +89,7 @@ async def test_a_closed_one_is_tried_no_more() -> None:
     await store.aclose()
     await store.awaited(pauses)
     assert pauses == []
+    with pytest.raises(StoreUnavailableError, match="closed"):
+        store.retrieve_at_once(ORG, Query("x", 1))
     with pytest.raises(StoreUnavailableError, match="closed"):
         await store.retrieve(ORG, Query("x", 1))

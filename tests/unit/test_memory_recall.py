@@ -16,6 +16,7 @@ from memory.render import block
 from memory.scope import Scopes, parse_record_id, request_scopes
 from memory.store import MemoryStore, Query, Retrieved, StoreUnavailableError, Vector
 from memory.stores.inprocess import InProcessStore
+from memory.stores.null import NullStore
 from tests.fakes import ManualClock
 
 ORG, REPO, CHANNEL, USER = "org:acme", "repo:acme/api", "channel:slack:C1", "user:slack:U1"
@@ -184,8 +185,8 @@ async def test_a_retired_record_leaves_the_sessions_block_at_once(ranker: Ranker
 class Broken(InProcessStore):
     """Degraded in the channel's scope."""
 
-    async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
-        found = await super().retrieve(scope_key, query)
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved:
+        found = super().retrieve_at_once(scope_key, query)
         return replace(found, hits=(), is_degraded=True) if scope_key == CHANNEL else found
 
 
@@ -260,19 +261,24 @@ async def test_a_repository_whose_name_makes_no_scope_is_none(ranker: Ranker, st
     assert texts(recalled.records) == ["deploys on Friday"]
 
 
-class Slow(InProcessStore):
+class Slow(NullStore):
     """Answers for the channel once somebody allows it, which nobody does."""
 
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved | None:
+        return None
+
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
-        return await (asyncio.Future[Retrieved]() if scope_key == CHANNEL else super().retrieve(scope_key, query))
+        return await (asyncio.Future[Retrieved]() if scope_key == CHANNEL else self._store.retrieve(scope_key, query))
 
 
-async def test_a_scope_that_is_not_read_in_time_costs_only_itself(ranker: Ranker, clock: ManualClock) -> None:
+async def test_a_scope_that_is_not_read_in_time_costs_only_itself(ranker: Ranker, store: InProcessStore) -> None:
     """Trap 43."""
-    store = Slow(ranker=ranker, now=clock.now)
     await teach(store, ORG, "deploys on Friday")
     with structlog.testing.capture_logs() as lines:
-        recalled = await Recall(store, ranker, Budget(), recall_s=0.02).recall("s", SCOPES, "deploys")
+        recalled = await Recall(Slow(store), ranker, Budget(), recall_s=0.02).recall("s", SCOPES, "deploys")
     assert (texts(recalled.records), recalled.is_degraded) == (["deploys on Friday"], True)
     assert [(line["event"], line["scope"]) for line in lines] == [(RECALL_TIMED_OUT, CHANNEL)]
 
@@ -290,9 +296,9 @@ async def test_the_querys_embedding_reaches_the_store(ranker: Ranker, clock: Man
     seen: list[Query] = []
 
     class Watching(InProcessStore):
-        async def retrieve(self, scope_key: str, query: Query) -> Retrieved:
+        def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved:
             seen.append(query)
-            return await super().retrieve(scope_key, query)
+            return super().retrieve_at_once(scope_key, query)
 
     async def embed(text: str) -> Vector | None:
         return Vector("m", (float(len(text)),))
