@@ -30,7 +30,6 @@ inbox = Table(
     Column("begun_at", Instant),
     Column("ended_at", Instant),
     Column("stands_at", BigId),  # the row whose place in line it has; without one its own
-    Index(None, "state", "id"),
 )
 
 posts = Table(
@@ -51,7 +50,6 @@ sessions = Table(
     Column("last_active_at", Instant, nullable=False),
     Column("ended_at", Instant),
     Column("end_reason", Text),
-    Index(None, "session_key", "last_active_at"),
     UniqueConstraint("session_key", "title"),
 )
 
@@ -122,7 +120,6 @@ deliveries = Table(
     Column("attempts", Integer, nullable=False, default=0),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
-    Index(None, "state", "created_at"),
     Index(None, "inbox_id"),
 )
 

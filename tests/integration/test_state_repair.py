@@ -89,7 +89,7 @@ def test_an_index_that_lacks_rows_is_made_anew(file: Path) -> None:
     assert rows(file, "transcript") == LINES
 
 
-@pytest.mark.parametrize("index", [INDEX, "ix_inbox_state_id"])
+@pytest.mark.parametrize("index", [INDEX, "ix_routes_thread_key"])
 def test_a_damaged_page_of_an_index_costs_no_row(file: Path, index: str) -> None:
     overwrite(file, leaves(file, index)[-1])
     outcome = repaired(file)
