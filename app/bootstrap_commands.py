@@ -78,6 +78,9 @@ class Strangers:
     async def facts(self, user_id: str) -> PersonFacts:  # noqa: ARG002 - the port's
         return PersonFacts()
 
+    def has_facts(self, user_id: str) -> bool:  # noqa: ARG002 - the port's
+        return True
+
 
 class Elsewhere:
     """Channels of a workspace that is not asked."""

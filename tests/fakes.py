@@ -433,6 +433,9 @@ class Members:
     async def facts(self, user_id: str) -> PersonFacts:
         return PersonFacts(self._kind)
 
+    def has_facts(self, user_id: str) -> bool:
+        return True
+
 
 class Rooms:
     """A workspace whose channels are all public and nobody else's."""

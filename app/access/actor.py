@@ -53,6 +53,10 @@ class People(Protocol):
         """About ``slack:U…``, within a deadline. Never raises: what cannot be found out is unknown."""
         ...
 
+    def has_facts(self, user_id: str) -> bool:
+        """Whether ``facts`` need not wait for anybody now."""
+        ...
+
 
 class Places(Protocol):
     """Adapters: Slack's conversations.info."""

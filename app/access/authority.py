@@ -65,6 +65,9 @@ class TableAuthority:
 
     async def asker(self, caller: Caller) -> Asker:
         """The facts about one message's author and place, looked up side by side."""
+        if not is_person(caller) or self._people.has_facts(caller.id):
+            # Where one of the two is at hand, neither waits for the other, and that takes no tasks.
+            return Asker(await self._actor(caller), await self._place(caller))
         actor, place = await asyncio.gather(self._actor(caller), self._place(caller))
         return Asker(actor, place)
 

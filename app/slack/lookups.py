@@ -62,6 +62,10 @@ class Lookups(Generic[Fact]):
             known = self._fresh(key)
         return None if known is None else known[0]
 
+    def has(self, key: str) -> bool:
+        """Whether ``of`` waits for nobody now, also where it has nothing to tell."""
+        return self._fresh(key) is not None
+
     def _fresh(self, key: str) -> tuple[Fact | None, float] | None:
         known = self._known.get(key)
         return known if known is not None and self._clock.monotonic() < known[1] else None

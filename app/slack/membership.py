@@ -54,6 +54,10 @@ class SlackPeople:
         slack_id = _USER.fullmatch(user_id)
         return (await self._lookups.of(slack_id[1]) if slack_id is not None else None) or PersonFacts()
 
+    def has_facts(self, user_id: str) -> bool:
+        slack_id = _USER.fullmatch(user_id)
+        return slack_id is None or self._lookups.has(slack_id[1])
+
     async def _ask(self, slack_id: str) -> PersonFacts:
         answer = await self._calls.call("users.info", {"user": slack_id}, as_query=True)
         return person_facts(answer, self._team_id)

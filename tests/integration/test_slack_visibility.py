@@ -206,6 +206,21 @@ async def test_a_failure_is_unknown_for_its_window_and_logged_once() -> None:
         assert (await house.places.facts("slack:C1")).visibility is Visibility.PUBLIC
 
 
+@pytest.mark.parametrize(("answer", "known_s"), [(user(), 600.0), ({"ok": False, "error": "user_not_found"}, 60.0)])
+async def test_who_was_asked_about_need_not_be_waited_for_while_that_is_kept(answer: Json, known_s: float) -> None:
+    """Also a failure. Whom Slack cannot be asked about need never be."""
+    async with asyncio.timeout(10), scripted(answer) as (house, api):
+        assert not house.people.has_facts("slack:U1")
+        await house.people.facts("slack:U1")
+        house.clock.elapsed_s = known_s - 1.0
+        assert house.people.has_facts("slack:U1")
+        assert not house.people.has_facts("slack:U2")
+        house.clock.elapsed_s = known_s + 1.0
+        assert not house.people.has_facts("slack:U1")
+        assert house.people.has_facts("http:ci")
+        assert len(api.asked) == 1
+
+
 async def test_nobody_waits_beyond_the_deadline_and_a_late_answer_is_kept() -> None:
     answered, background, asked = asyncio.Event(), Background(), list[str]()
 

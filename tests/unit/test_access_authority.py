@@ -1,5 +1,6 @@
 """The authority: which facts it looks up, and every path to another's records it keeps shut."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -12,6 +13,8 @@ from app.access.grants import Grants, check_commands
 from app.channel import Visibility
 from app.errors import ConfigurationError
 from commands.spec import Caller, Command, Effect, Origin, Reply, Surface, Values
+from tests.counting_tasks import tasks_made
+from tests.fakes import until
 
 ALICE, BOB, ADA, GUEST, STRANGER, GHOST = (f"slack:U{name}" for name in ("ALICE", "BOB", "ADA", "GUEST", "X", "GHOST"))
 GENERAL, LEADS, SHARED, BLIND, DM = "slack:CGENERAL", "slack:CLEADS", "slack:CSHARED", "slack:CBLIND", "slack:DALICE"
@@ -37,6 +40,17 @@ class FakePeople:
     async def facts(self, user_id: str) -> PersonFacts:
         self.asked.append(user_id)
         return self.known.get(user_id, PersonFacts())
+
+    def has_facts(self, user_id: str) -> bool:
+        return user_id in self.known
+
+
+class SilentPeople(FakePeople):
+    """Never tells."""
+
+    async def facts(self, user_id: str) -> PersonFacts:
+        await super().facts(user_id)
+        return await asyncio.Future[PersonFacts]()
 
 
 @dataclass
@@ -263,6 +277,22 @@ async def test_answers_are_given_and_remembered_from_org_memory_only_inside() ->
         assert authority.may_reflect_org(asker).is_allowed
         assert authority.may_recall_repo(asker, "acme/site").is_allowed
         assert authority.may_reflect_repo(asker, "acme/site").is_allowed
+
+
+@pytest.mark.parametrize("caller", [chat(ALICE), chat(ALICE, DM), CLI, HTTP, MCP], ids=lambda each: each.id)
+async def test_a_caller_who_is_known_costs_no_task(caller: Caller) -> None:
+    house = House()
+    with tasks_made() as tasks:
+        asker = await house.authority.asker(caller)
+    assert house.authority.may_talk(asker).is_allowed
+    assert tasks == []
+
+
+async def test_a_caller_and_a_place_that_nobody_knows_are_looked_up_side_by_side() -> None:
+    house = House(people=SilentPeople())
+    asking = asyncio.ensure_future(house.authority.asker(chat(GHOST)))
+    await until(lambda: (house.people.asked, house.places.asked) == ([GHOST], [GENERAL]))
+    asking.cancel()
 
 
 async def test_an_id_from_the_wrong_surface_may_do_nothing() -> None:
