@@ -1,7 +1,10 @@
 """Statuses of many threads at one time: as many calls as Slack takes, and who waits longest first."""
 
 import asyncio
+import itertools
+from bisect import bisect_left
 from collections.abc import Mapping
+from heapq import heappop, heappush
 from typing import Any
 
 from app.background import Background
@@ -32,29 +35,30 @@ class TimedCalls(SlackCalls):
 
 
 class SteppedClock(ManualClock):
-    """Who sleeps wakes when the test has moved time that far, which it does to the next who wakes."""
+    """Who sleeps wakes when the test has moved time that far, together with all whose time has come by then."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._sleepers: list[tuple[float, asyncio.Event]] = []
+        self._sleepers: list[tuple[float, int, asyncio.Event]] = []
+        self._numbers = itertools.count()
 
     async def sleep(self, seconds: float) -> None:
-        sleeper = (self.elapsed_s + seconds, asyncio.Event())
-        self._sleepers.append(sleeper)
-        try:
-            await sleeper[1].wait()
-        finally:
-            self._sleepers.remove(sleeper)
+        woken = asyncio.Event()
+        heappush(self._sleepers, (self.elapsed_s + seconds, next(self._numbers), woken))
+        await woken.wait()
 
     async def run(self, for_s: float) -> None:
         end_s = self.elapsed_s + for_s
-        while due := [sleeper for sleeper in self._sleepers if sleeper[0] <= end_s]:
-            at_s, woken = min(due, key=lambda sleeper: sleeper[0])
-            self.elapsed_s = max(self.elapsed_s, at_s)
-            woken.set()
+        while self._sleepers and self._sleepers[0][0] <= end_s:
+            self.elapsed_s = max(self.elapsed_s, self._sleepers[0][0])
+            self._wake()
             for _ in range(5):
                 await asyncio.sleep(0)
         self.elapsed_s = end_s
+
+    def _wake(self) -> None:
+        while self._sleepers and self._sleepers[0][0] <= self.elapsed_s:
+            heappop(self._sleepers)[2].set()
 
 
 class Crowd:
@@ -74,7 +78,8 @@ class Crowd:
 
 
 def fullest_minute(moments: list[float]) -> int:
-    return max(sum(start <= each < start + _MINUTE_S for each in moments) for start in moments)
+    """Of moments in order."""
+    return max(bisect_left(moments, start + _MINUTE_S) - before for before, start in enumerate(moments))
 
 
 async def test_nearly_as_many_as_slack_takes_in_a_minute_are_shown_in_one() -> None:
