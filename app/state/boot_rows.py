@@ -29,11 +29,11 @@ def began(connection: Connection, now: datetime) -> Boot:
     for entry in _active(connection):
         counted = replace(entry, active_turn_token=None, interrupted_boots=entry.interrupted_boots + 1)
         if counted.interrupted_boots >= BEGINS_MOST:
-            entry_rows.save(connection, lifecycle.suspended(counted))
+            entry_rows.save(connection, lifecycle.suspended(counted), entry)
         elif counted.resume_pending:
-            entry_rows.save(connection, counted)
+            entry_rows.save(connection, counted, entry)
         else:
-            entry_rows.save(connection, lifecycle.marked(counted, ResumeReason.RESTART_INTERRUPTED, now))
+            entry_rows.save(connection, lifecycle.marked(counted, ResumeReason.RESTART_INTERRUPTED, now), entry)
     connection.execute(insert(boots), {"started_at": now})
     return Boot(was_clean, (now, *(row.started_at for row in earlier)))
 
@@ -41,7 +41,7 @@ def began(connection: Connection, now: datetime) -> Boot:
 def stopped(connection: Connection, now: datetime, *, is_clean: bool) -> None:
     """An orderly stop. What it cut short is marked to be resumed; the mark of a clean one is set only without that."""
     for entry in _active(connection):
-        entry_rows.save(connection, lifecycle.marked(entry, ResumeReason.SHUTDOWN_TIMEOUT, now))
+        entry_rows.save(connection, lifecycle.marked(entry, ResumeReason.SHUTDOWN_TIMEOUT, now), entry)
     latest = connection.execute(_LATEST).first()
     if is_clean and latest is not None:
         connection.execute(_END, {"id_": latest.id, "now": now})

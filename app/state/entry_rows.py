@@ -20,6 +20,8 @@ from memory.text import storable
 
 ORIGINS = 1_000
 """Remembered in both forms: an entry is read and written several times in a turn, and its origin stays what it is."""
+CHANGES = 100
+"""Statements kept for what changes at once: turns have about a dozen."""
 
 _OBJECT = TypeAdapter(dict[str, Any])
 _ALL = select(routes)
@@ -30,7 +32,7 @@ _BY_THREAD = _ALL.where(routes.c.thread_key == bindparam("thread_key")).order_by
 _LATEST_FIRST = _ALL.order_by(routes.c.updated_at.desc(), routes.c.session_key)
 _SINCE = _ALL.where(routes.c.updated_at >= bindparam("moment"))
 _BEFORE = _ALL.where(routes.c.updated_at < bindparam("moment"))
-_TOUCH = Prepared(update(routes).where(routes.c.session_key == bindparam("key")).values(updated_at=bindparam("moment")))
+_CHANGE = update(routes).where(routes.c.session_key == bindparam("key"))
 _SAVE = inserting(
     routes,
     lambda insert: insert.on_conflict_do_update(
@@ -70,14 +72,19 @@ def quiet_since(connection: Connection, moment: datetime) -> Sequence[SessionEnt
     return [_entry(row) for row in connection.execute(_BEFORE, {"moment": moment})]
 
 
-def save(connection: Connection, entry: SessionEntry) -> None:
-    """Keep the entry whole, in place of what was there. Its session has a row already."""
-    _SAVE.rows(connection, _values(entry))
+def save(connection: Connection, entry: SessionEntry, kept: SessionEntry | None = None) -> None:
+    """Keep the entry in place of what was there. Its session has a row already.
 
-
-def touch(connection: Connection, entry: SessionEntry) -> None:
-    """Keep nothing of the entry but its ``updated_at``: what most messages change."""
-    _TOUCH.rows(connection, {"key": entry.session_key, "moment": entry.updated_at})
+    ``kept``: what was there, as this transaction has read it; then only what differs is written, which is little.
+    """
+    values = _values(entry)
+    if kept is None:
+        _SAVE.rows(connection, values)
+        return
+    before = _values(kept)
+    changed = {name: value for name, value in values.items() if value != before[name]}
+    if changed:
+        _changing(tuple(changed)).rows(connection, {"key": entry.session_key, **changed})
 
 
 def remove(connection: Connection, keys: Iterable[SessionKey]) -> None:
@@ -160,6 +167,12 @@ def _read(kept: dict[str, Any]) -> SessionEntry:
         interrupted_boots=kept["interrupted_boots"],
         watermark=kept["watermark"],
     )
+
+
+@lru_cache(maxsize=CHANGES)
+def _changing(_names: tuple[str, ...]) -> Prepared:
+    """Of the columns of those names: each set of them is a statement of its own."""
+    return Prepared(_CHANGE)
 
 
 @lru_cache(maxsize=ORIGINS)

@@ -48,11 +48,9 @@ def open_session(connection: Connection, arrival: Arrival, moment: Moment) -> Se
     """The entry of the key (session lifecycle, section 2)."""
     kept = entry_rows.get(connection, arrival.key)
     entry = found(connection, arrival, moment, kept)
-    if entry is not kept:
-        entry_rows.save(connection, entry)
-    elif arrival.touch:
+    if entry is kept and arrival.touch:
         entry = lifecycle.touched(entry, moment.now)
-        entry_rows.touch(connection, entry)
+    entry_rows.save(connection, entry, kept)
     return entry
 
 
@@ -92,7 +90,7 @@ def reset(
         return lifecycle.reset(entry, session_id, now, had_activity=had_activity, watermark=watermark)
 
     changed = _replaced(connection, entry, EndReason.RESET, moment, renew, title)
-    entry_rows.save(connection, changed)
+    entry_rows.save(connection, changed, entry)
     return Renewed(changed, override_rows.clear(connection, clearing, moment.now))
 
 
@@ -112,7 +110,7 @@ def switch(
         session_rows.end(connection, entry.session_id, EndReason.SWITCH, now)
         session_rows.reopen(connection, target, now)
     changed = lifecycle.switched(entry, target, now, created_at=wanted.created_at, watermark=watermark)
-    entry_rows.save(connection, changed)
+    entry_rows.save(connection, changed, entry)
     return changed
 
 
@@ -133,7 +131,7 @@ def fork(
     transcript_rows.append(connection, session_id, transcript_rows.load(connection, wanted.session_id))
     session_rows.end(connection, entry.session_id, EndReason.SWITCH, now)
     changed = lifecycle.switched(entry, session_id, now, created_at=now, watermark=watermark)
-    entry_rows.save(connection, changed)
+    entry_rows.save(connection, changed, entry)
     return changed
 
 
@@ -143,8 +141,8 @@ def change(
     """Keep what ``step`` makes of the entry; ``None`` when there is none, or ``step`` makes nothing of it."""
     entry = entry_rows.get(connection, key)
     changed = None if entry is None else step(entry)
-    if changed is not None and changed != entry:
-        entry_rows.save(connection, changed)
+    if changed is not None:
+        entry_rows.save(connection, changed, entry)
     return changed
 
 
@@ -152,7 +150,7 @@ def mark_recently_active(connection: Connection, now: datetime, max_age_s: float
     entries = entry_rows.active_since(connection, now - timedelta(seconds=max_age_s))
     interrupted = lifecycle.recently_active(entries, now, max_age_s)
     for entry in interrupted:
-        entry_rows.save(connection, lifecycle.marked(entry, ResumeReason.RESTART_INTERRUPTED, now))
+        entry_rows.save(connection, lifecycle.marked(entry, ResumeReason.RESTART_INTERRUPTED, now), entry)
     return len(interrupted)
 
 

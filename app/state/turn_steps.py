@@ -21,9 +21,10 @@ from commands.spec import Replaced
 def begin(connection: Connection, message_id: MessageId, arrival: Arrival, moment: Moment) -> SessionEntry:
     """The session's entry, marked with a turn under way."""
     begins = message_rows.begin(connection, message_id, moment.now)
-    entry = session_steps.found(connection, arrival, moment, entry_rows.get(connection, arrival.key))
+    kept = entry_rows.get(connection, arrival.key)
+    entry = session_steps.found(connection, arrival, moment, kept)
     begun = lifecycle.begun(lifecycle.touched(entry, moment.now), _token(message_id, begins), moment.now)
-    entry_rows.save(connection, begun)
+    entry_rows.save(connection, begun, kept)
     return begun
 
 
@@ -68,8 +69,7 @@ def _keep(connection: Connection, accepted: Accepted, record: TurnRecord | None,
     changed = _without_turn(entry, accepted.id)
     if record is not None and record.run.session_id == entry.session_id:
         changed = _with_turn(changed, record, now)
-    if changed != entry:
-        entry_rows.save(connection, changed)
+    entry_rows.save(connection, changed, entry)
 
 
 def _with_turn(entry: SessionEntry, record: TurnRecord, now: datetime) -> SessionEntry:
