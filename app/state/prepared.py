@@ -4,7 +4,7 @@ SQLAlchemy writes them and says how values travel. SQLite's own cursor carries t
 times as long as SQLite itself; on PostgreSQL, where each is a trip to a server, SQLAlchemy does that as well.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,8 @@ Row = Sequence[Any]
 Insert = sqlite.Insert | postgresql.Insert
 Statement = Select[*tuple[Any, ...]] | PlainInsert | Update
 
-_Turn = Callable[[Any], Any] | None
-"""Makes a value what the driver takes, or what it gave a value; ``None`` leaves it as it is."""
+_Turns = Sequence[tuple[int, Callable[[Any], Any]]]
+"""For those values, by place, that are not to the driver what they are here, what makes them so, or takes it back."""
 _SQLITE = "sqlite"
 
 
@@ -29,22 +29,17 @@ class _Plan:
     sql: str
     constants: Values
     """What the statement itself says."""
-    binds: Sequence[tuple[str, _Turn]]
-    columns: Sequence[_Turn]
-    is_as_read: bool
-    """Whether no column has to be turned."""
+    names: Sequence[str]
+    """Of its parameters, in the order of its places for them."""
+    given: _Turns
+    found: _Turns
 
     def parameters(self, values: Values) -> list[Any]:
-        given = {**self.constants, **values} if self.constants else values
-        return [given[name] if turn is None else turn(given[name]) for name, turn in self.binds]
+        whole = {**self.constants, **values} if self.constants else values
+        return _turned([whole[name] for name in self.names], self.given)
 
-    def read(self, rows: Sequence[Row]) -> Sequence[Row]:
-        if self.is_as_read:
-            return rows
-        return [
-            tuple(value if turn is None else turn(value) for turn, value in zip(self.columns, row, strict=True))
-            for row in rows
-        ]
+    def read(self, rows: list[Row]) -> Sequence[Row]:
+        return [_turned(list(row), self.found) for row in rows] if self.found else rows
 
 
 class Prepared:
@@ -96,15 +91,21 @@ def inserting(table: Table, wanted: Callable[[Insert], Statement]) -> Prepared:
 
 def _plan(statement: Statement, dialect: Dialect, values: Values) -> _Plan:
     compiled = statement.compile(dialect=dialect, column_keys=list(values))
-    turns = [
-        (name, compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect))
-        for name in compiled.positiontup or ()
-    ]
-    columns = [
-        column.type.dialect_impl(dialect).result_processor(dialect, None) for column in statement.exported_columns
-    ]
+    names = compiled.positiontup or ()
+    given = [compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names]
+    found = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in statement.exported_columns]
     constants = {name: value for name, value in compiled.params.items() if name not in values}
-    return _Plan(compiled.string, constants, turns, columns, is_as_read=not any(columns))
+    return _Plan(compiled.string, constants, names, _turns(given), _turns(found))
+
+
+def _turns(processors: Iterable[Callable[[Any], Any] | None]) -> _Turns:
+    return [(place, processor) for place, processor in enumerate(processors) if processor is not None]
+
+
+def _turned(values: list[Any], turns: _Turns) -> list[Any]:
+    for place, turn in turns:
+        values[place] = turn(values[place])
+    return values
 
 
 def _transaction(connection: Connection) -> Any:
