@@ -129,7 +129,9 @@ def cleared(entry: SessionEntry) -> SessionEntry:
 
 
 def begun(entry: SessionEntry, token: str, now: datetime) -> SessionEntry:
-    return replace(entry, active_turn_token=token, active_turn_started_at=now)
+    """Activity, too."""
+    updated_at = max(entry.updated_at, now)
+    return replace(entry, updated_at=updated_at, active_turn_token=token, active_turn_started_at=now)
 
 
 def ended(entry: SessionEntry, token: str) -> SessionEntry | None:

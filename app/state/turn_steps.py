@@ -23,7 +23,7 @@ def begin(connection: Connection, message_id: MessageId, arrival: Arrival, momen
     begins = message_rows.begin(connection, message_id, moment.now)
     kept = entry_rows.get(connection, arrival.key)
     entry = session_steps.found(connection, arrival, moment, kept)
-    begun = lifecycle.begun(lifecycle.touched(entry, moment.now), _token(message_id, begins), moment.now)
+    begun = lifecycle.begun(entry, _token(message_id, begins), moment.now)
     entry_rows.save(connection, begun, kept)
     return begun
 

@@ -162,6 +162,11 @@ def test_a_turn_is_marked_until_it_has_ended() -> None:
     assert ended == ENTRY
 
 
+def test_a_turn_that_begins_is_activity() -> None:
+    assert lifecycle.begun(ENTRY, "t1", EPOCH + DAY).updated_at == EPOCH + DAY
+    assert lifecycle.begun(ENTRY, "t1", EPOCH - DAY).updated_at == EPOCH
+
+
 @given(entries)
 def test_only_the_turn_that_is_under_way_can_end(entry: SessionEntry) -> None:
     assert (lifecycle.ended(entry, "t1") is not None) == (entry.active_turn_token == "t1")
