@@ -16,6 +16,7 @@ from app.state import full_text
 from app.state.engine import STATE_INDEX_REBUILT
 from app.state.errors import StateDamagedError, StateIndexDamagedError, mapped
 from app.state.migrating import known, newest, version_of
+from app.state.prepared import Prepared
 from app.state.tables import metadata, sessions, transcript
 from app.state.writing import WRITES
 
@@ -26,6 +27,8 @@ QUICK_CHECK_BYTES = 256 * 1024 * 1024
 keep the bot waiting. There the probes have to do, and `switchboard state check`: a crash does not damage pages."""
 EMPTY = "the file is empty, and no database ever is"
 _FINDINGS = 20
+_LOOKS = [Prepared(select(table).limit(1)) for table in metadata.sorted_tables]
+_NEWEST = Prepared(select(transcript.c.id, transcript.c.content).order_by(transcript.c.id.desc()).limit(1))
 _WORD, _OTHER_WORD = "switchboardprobe", "switchboardprobed"
 _AT = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -143,13 +146,12 @@ def _look_at_everything(connection: Connection) -> None:
 
 
 def _read(connection: Connection) -> None:
-    for table in metadata.sorted_tables:
-        connection.execute(select(table).limit(1)).all()
-    newest = connection.execute(
-        select(transcript.c.id, transcript.c.content).order_by(transcript.c.id.desc()).limit(1)
-    ).first()
-    word = _plain_word(newest.content) if newest is not None else None
-    if newest is not None and word is not None and not _found(connection, word, newest.id):
+    for look in _LOOKS:
+        look.rows(connection, {})
+    newest = _NEWEST.row(connection, {})
+    number, content = newest or (0, "")
+    word = _plain_word(content)
+    if word is not None and not _found(connection, word, number):
         raise StateIndexDamagedError("the full-text index lacks what was written last")
 
 
