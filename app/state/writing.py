@@ -1,7 +1,7 @@
 """The connection that the state database's writes go through, one transaction after the other."""
 
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine
 
@@ -30,11 +30,14 @@ class Writing:
             return
         if self._held is None:
             self._held = self.engine.connect()
-        with ExitStack() as on_failure:
-            on_failure.callback(self.close)
+        is_kept = False
+        try:
             with self._held.begin():
                 yield self._held
-            on_failure.pop_all()
+            is_kept = True
+        finally:
+            if not is_kept:
+                self.close()
 
     def close(self) -> None:
         held, self._held = self._held, None
