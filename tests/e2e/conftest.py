@@ -1,6 +1,7 @@
 """The real bot, connected to the playground over real sockets, in both of Slack's transports."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from app.playground.delivery import AckTimes
 from app.playground.model import Message
 from app.playground.server import Playground, open_playground
 from app.slack.manifest import EVENTS_PATH
+from app.state.opening import FILE_NAME
 from config.loading import load
 from config.settings import Settings
 from tests.fakes import OneModel, ScriptedProvider
@@ -90,9 +92,18 @@ SETTINGS = {
 STATES = TemporaryDirectory(prefix="switchboard-e2e-")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _migrated(_migrated_file: Path) -> None:
+    """Migrating takes as long as all else that a bot does at its start, so all begin with a copy."""
+    shutil.copy(_migrated_file, STATES.name)
+
+
 def settings_of(playground: Playground, mode: str) -> Settings:
-    """For one bot and those that come after it: every call names a state database of its own."""
-    return with_state(playing(SETTINGS[mode], playground), Path(STATES.name) / uuid4().hex)
+    """For one bot and those that come after it: every call names a state database of its own, which is empty."""
+    folder = Path(STATES.name) / uuid4().hex
+    folder.mkdir()
+    shutil.copy(Path(STATES.name) / FILE_NAME, folder)
+    return with_state(playing(SETTINGS[mode], playground), folder)
 
 
 def hasty(settings: Settings) -> Settings:
