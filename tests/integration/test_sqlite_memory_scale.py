@@ -1,6 +1,7 @@
 """The SQLite store with many records in a scope and with many scopes (specification, section 17)."""
 
 import asyncio
+import shutil
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -32,18 +33,34 @@ def opened(shelf: Shelf, ranker: str = "keyword", bounds: Bounds | None = None) 
     )
 
 
-@pytest.fixture(params=RANKERS)
+@pytest.fixture(params=RANKERS, scope="module")
 def ranker(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-async def large(ranker: str, shelf: Shelf) -> AsyncGenerator[SqliteStore]:
-    """A scope too large to rank whole: one telling old record, and many that share a weak word with the question."""
+@pytest.fixture(scope="module")
+def filled(ranker: str, tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+    """Filling a large scope takes longer than any test of it, so all of them begin with a copy."""
+    shelf = Shelf("sqlite-keyword", tmp_path_factory.mktemp(ranker) / "memory")
+    asyncio.run(fill(shelf, ranker))
+    return shelf
+
+
+async def fill(shelf: Shelf, ranker: str) -> None:
+    """One telling old record, and many that share a weak word with the question."""
     store = opened(shelf, ranker)
     await store.write(ORG, [fact("kubernetes rollback runbook")])
     shelf.clock.pass_by()
     await store.write(ORG, [replace(fact(f"cluster note {number}"), keywords=()) for number in range(MANY)])
+    await store.aclose()
+
+
+@pytest.fixture
+async def large(ranker: str, filled: Shelf, shelf: Shelf) -> AsyncGenerator[SqliteStore]:
+    """A scope too large to rank whole."""
+    shutil.copytree(filled.directory, shelf.directory)
+    shelf.clock.at = filled.clock.at
+    store = opened(shelf, ranker)
     yield store
     await store.aclose()
 
