@@ -77,6 +77,23 @@ async def test_a_write_is_kept_whole_or_not_at_all(database: Database) -> None:
     assert await database.read(noted) == []
 
 
+async def test_the_connection_of_a_write_that_failed_goes_back_to_the_pool_which_looks_after_it(
+    database: Database,
+) -> None:
+    given_back = 0
+
+    def count(*_: object) -> None:
+        nonlocal given_back
+        given_back += 1
+
+    await database.write(noting("word"))
+    event.listen(database.engine, "checkin", count)
+    with pytest.raises(ZeroDivisionError):
+        await database.write(failing_after("word"))
+    assert given_back == 1
+    await database.write(noting("word"))
+
+
 async def test_one_members_failure_leaves_its_neighbours_whole_and_in_order(database: Database) -> None:
     outcomes = await Gate(database).gathered(noting("a"), failing_after("b"), noting("c"), noting("d"))
     assert [type(outcome) for outcome in outcomes] == [type(None), ZeroDivisionError, type(None), type(None)]
