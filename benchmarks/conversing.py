@@ -129,7 +129,8 @@ def talk_table(sides: Mapping[Side, Talked], scale: Scale) -> Table:
             f"added: from the question to the whole answer, without the model's {MODEL_S:g} s; playground included",
             f"at a pace: {scale.rounds} in each thread, at moments of chance; else one in each of new threads: at",
             f"moments of chance within {MODEL_S:g} s, so that all wait at the same time, or with nothing between them",
-            f"{Side.OURS} over SQLite with full synchronous writes; one side after the other",
+            f"{Side.OURS} over SQLite with full synchronous writes, its status shown 600 times a minute at most,",
+            "which is what Slack takes; one side after the other",
         ),
     )
 
