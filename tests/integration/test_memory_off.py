@@ -9,7 +9,7 @@ from app.agents.providers.base import ModelRequest, Turn
 from app.agents.providers.catalogue import Catalogue, ProviderSpec
 from app.bootstrap import build
 from app.clock import SystemClock
-from app.play import with_state
+from app.play import playing, with_state
 from app.playground.seed import ALICE, BOT_USER, GENERAL
 from app.playground.server import open_playground
 from config.settings import ProviderSettings, Settings
@@ -17,7 +17,7 @@ from memory.record import MemoryCandidate
 from memory.relevance import RelevanceRanker
 from memory.stores.inprocess import InProcessStore
 from memory.stores.sqlite import SqliteStore
-from tests.e2e.conftest import settings_of
+from tests.e2e.conftest import SETTINGS
 from tests.model_servers import (
     Answer,
     anthropic_end,
@@ -56,7 +56,7 @@ async def sent_by_the_bot(kind: str, folder: Path, *, enabled: bool, taught: boo
         await files.write("org:playground", [fact])
         await files.aclose()
     async with open_playground(with_page=False) as playground, model_server(ANSWERS[kind]) as server:
-        settings = settings_for(settings_of(playground, "socket"), kind, server.base_url, enabled=enabled)
+        settings = settings_for(playing(SETTINGS["socket"], playground), kind, server.base_url, enabled=enabled)
         memory = store if enabled else None
         kept = with_state(settings, folder).model_copy(update={"data_dir": folder})
         async with build(kept, memory=memory) as application, application.serving():
