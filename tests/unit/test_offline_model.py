@@ -52,6 +52,13 @@ async def test_every_word_is_a_piece_with_a_pause_before_it() -> None:
     assert pauses == [0.25] * len(pieces)
 
 
+@pytest.mark.parametrize("marker", [EXTRACTION_MARKER, summary.SUMMARY_MARKER])
+async def test_what_nobody_watches_comes_without_pauses(marker: str) -> None:
+    _, pauses = await streamed(asking("Ann: we use Postgres for billing", system=(marker,)))
+    assert pauses
+    assert set(pauses) == {0}
+
+
 async def test_usage_counts_four_characters_as_a_token() -> None:
     request = asking("x" * 90, system=("y" * 9,))
     events, _ = await streamed(request)

@@ -17,8 +17,8 @@ CHARS_PER_TOKEN = 4
 class OfflineProvider:
     """Implements ``ModelProvider``. Every model id is served alike; the catalogue's name for it is ``demo``.
 
-    The same request always brings the same answer, word by word with ``pause_s`` before each. An answer that
-    exceeds ``max_output_tokens`` is cut like any other model's.
+    The same request always brings the same answer, word by word with ``pause_s`` before each if people watch it come.
+    An answer that exceeds ``max_output_tokens`` is cut like any other model's.
     """
 
     def __init__(self, *, pause_s: float = PAUSE_S, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
@@ -30,14 +30,19 @@ class OfflineProvider:
         shown = answer[: request.max_output_tokens * CHARS_PER_TOKEN]
         read = Usage(_tokens(*request.system, *_texts(request)))
         yield Counted(read)
+        pause_s = self._pause_s if _is_watched(request) else 0
         for word in re.findall(r"\s*\S+\s*", shown):
-            await self._sleep(self._pause_s)
+            await self._sleep(pause_s)
             yield TextDelta(word)
         stop_reason = StopReason.END if shown == answer else StopReason.LENGTH
         yield Completed(stop_reason, read + Usage(output_tokens=_tokens(shown)))
 
     async def aclose(self) -> None:
         """Nothing is held open."""
+
+
+def _is_watched(request: ModelRequest) -> bool:
+    return not (is_extraction(request) or is_summary(request))
 
 
 def _answer(request: ModelRequest) -> str:
