@@ -12,8 +12,10 @@ from uuid import uuid4
 import pytest
 
 from app.agents.providers.base import Completed
+from app.agents.providers.catalogue import Catalogue
 from app.application import Application
 from app.bootstrap import build
+from app.bootstrap_models import provider_specs
 from app.clock import Clock
 from app.play import playing, with_state
 from app.playground.delivery import AckTimes
@@ -98,12 +100,21 @@ def _migrated(_migrated_file: Path) -> None:
     shutil.copy(_migrated_file, STATES.name)
 
 
-def settings_of(playground: Playground, mode: str) -> Settings:
+def with_own_state(settings: Settings) -> Settings:
     """For one bot and those that come after it: every call names a state database of its own, which is empty."""
     folder = Path(STATES.name) / uuid4().hex
     folder.mkdir()
     shutil.copy(Path(STATES.name) / FILE_NAME, folder)
-    return with_state(playing(SETTINGS[mode], playground), folder)
+    return with_state(settings, folder)
+
+
+def settings_of(playground: Playground, mode: str) -> Settings:
+    return with_own_state(playing(SETTINGS[mode], playground))
+
+
+def demo_models(settings: Settings) -> Catalogue:
+    """The demo model without the pauses between its words, which nobody watches here."""
+    return Catalogue(provider_specs(settings), connect_s=1, idle_s=1, offline_pause_s=0)
 
 
 def hasty(settings: Settings) -> Settings:

@@ -9,26 +9,26 @@ from uuid import uuid4
 from app.agents.providers.base import Completed, StopReason, Usage
 from app.application import Application
 from app.bootstrap import build
-from app.play import playing, with_state
+from app.play import playing
 from app.playground.model import Message
 from app.playground.server import Playground
 from config.loading import load
 from config.settings import Settings
-from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, STATES, running
+from tests.e2e.conftest import ALICE, BOB, BOT, GENERAL, MENTION, STATES, demo_models, running, with_own_state
 from tests.fakes import ScriptedProvider
 
 LEARNING = load(environ={}, playground=True)
 
 
 def settings_of(playground: Playground, **memory: object) -> Settings:
-    settings = with_state(playing(LEARNING, playground), Path(STATES.name) / uuid4().hex)
+    settings = with_own_state(playing(LEARNING, playground))
     changed = settings.memory.model_copy(update=memory)
     return settings.model_copy(update={"memory": changed, "data_dir": Path(STATES.name) / uuid4().hex})
 
 
 @asynccontextmanager
 async def learning(settings: Settings) -> AsyncGenerator[Application]:
-    async with build(settings) as application, application.serving():
+    async with build(settings, models=demo_models(settings)) as application, application.serving():
         await application.connected()
         yield application
 

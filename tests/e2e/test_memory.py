@@ -17,7 +17,7 @@ from memory.relevance import RelevanceRanker
 from memory.store import MemoryStore
 from memory.stores.inprocess import InProcessStore
 from memory.stores.sqlite import SqliteStore
-from tests.e2e.conftest import ALICE, BOB, DEPLOYS, GENERAL, MENTION, settings_of
+from tests.e2e.conftest import ALICE, BOB, DEPLOYS, GENERAL, MENTION, demo_models, settings_of
 from tests.fakes import OneModel, ScriptedProvider
 
 ORG, ALICES, BOBS = "org:playground", f"user:slack:{ALICE}", f"user:slack:{BOB}"
@@ -37,7 +37,10 @@ async def asked(
     channel: str = GENERAL,
 ) -> str:
     """The offline model's answer to one mention, from a bot that was started for it."""
-    async with build(settings, memory=memory) as application, application.serving() as port:
+    async with (
+        build(settings, models=demo_models(settings), memory=memory) as application,
+        application.serving() as port,
+    ):
         await application.connected()
         if settings.slack.mode == "http":
             await playground.delivery.use_http(f"http://127.0.0.1:{port}{EVENTS_PATH}")

@@ -19,7 +19,7 @@ from app.dispatch import wording
 from app.errors import ConfigurationError
 from app.playground.model import Message
 from app.playground.server import Playground
-from tests.e2e.conftest import ALICE, BOT, GENERAL, MENTION, hasty, running, settings_of
+from tests.e2e.conftest import ALICE, BOT, GENERAL, MENTION, demo_models, hasty, running, settings_of
 from tests.fakes import ScriptedProvider
 from tests.forked_processes import ROOT, Forked, forked
 from tests.mortal_bot import NO_PROMISES, PIECES, LaterClock
@@ -277,7 +277,7 @@ async def test_a_turn_that_was_answered_and_not_yet_learned_from_is_learned_from
         root = playground.people.say(ALICE, GENERAL, f"{MENTION} We store our invoices in the blue bucket")
         await ended(process)
     assert playground.answer_text(GENERAL, root.ts) == WHOLE
-    async with build(settings) as application, application.serving():
+    async with build(settings, models=demo_models(settings)) as application, application.serving():
         await application.connected()
         async with asyncio.timeout(15.0):
             while application.busy:
