@@ -102,8 +102,7 @@ class PostgresServer:
         """As ``new``; gone at the end, or the server would look after hundreds of them and write all to its disk."""
         url = self.new(template)
         yield url
-        name = urlsplit(url).path.removeprefix("/")
-        self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        self.execute(f"DROP DATABASE {name_of(url)} WITH (FORCE)")
 
     def _administrator(self) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(self.url("postgres"), autocommit=True)
@@ -117,6 +116,11 @@ class PostgresServer:
                 command, user=self._user, cwd="/", stdout=told, stderr=told, check=False, timeout=2 * _START_S
             )
         assert done.returncode == 0, f"{program} failed: {output.read_text(errors='replace')[-2_000:]}"
+
+
+def name_of(url: str) -> str:
+    """Of the database there."""
+    return urlsplit(url).path.removeprefix("/")
 
 
 def _account() -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, LiteralString, cast
@@ -25,6 +25,7 @@ from memory.stores.searches import WHOLE_POOL
 from tests.memory_databases import MEMORY_DATABASES
 from tests.memory_postgres import opened, sql
 from tests.memory_records import ORG, RANKERS, USER, StoppedClock, fact, found, kept, standing, texts
+from tests.state_databases import PostgresServer, name_of
 
 WRITERS = 1_000
 MODEL = "test/small"
@@ -187,11 +188,27 @@ HOT: dict[str, tuple[LiteralString, Mapping[str, object]]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def crowd(_servers: Callable[[], PostgresServer]) -> Iterator[str]:
+    """Six hundred scopes of thirty records: enough for the planner to care. For those who write nothing."""
+    with _servers().lent() as url:
+        asyncio.run(_made(url))
+        _fill(url)
+        yield url
+
+
 @pytest.fixture
-async def crowded(url: str, clock: StoppedClock) -> AsyncGenerator[str]:
-    """Six hundred scopes of thirty records: enough for the planner to care."""
-    async with opened(url, clock):
-        pass  # Its tables are there from now on.
+def own_crowd(crowd: str, postgres: PostgresServer) -> Iterator[str]:
+    with postgres.lent(name_of(crowd)) as url:
+        yield url
+
+
+async def _made(url: str) -> None:
+    async with opened(url, StoppedClock()):
+        """Its tables are there from now on."""
+
+
+def _fill(url: str) -> None:
     sql(
         url,
         "INSERT INTO scopes (id, key, epoch, version, terms_version) OVERRIDING SYSTEM VALUE"
@@ -206,18 +223,14 @@ async def crowded(url: str, clock: StoppedClock) -> AsyncGenerator[str]:
     sql(url, "INSERT INTO uses SELECT scope, seq, 1, now() FROM records")
     sql(url, "INSERT INTO record_terms SELECT scope, seq, false, 'note' FROM records")
     sql(url, "ANALYZE")
-    yield url
-    sql(url, "TRUNCATE scopes CASCADE")
 
 
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
 @pytest.mark.parametrize("name", HOT)
-def test_every_statement_of_a_search_and_a_write_reads_one_scope_by_an_index(
-    crowded: str, name: str, mode: str
-) -> None:
+def test_every_statement_of_a_search_and_a_write_reads_one_scope_by_an_index(crowd: str, name: str, mode: str) -> None:
     prepare, explain = _explaining(name)
     options = f"-c search_path=switchboard_memory -c plan_cache_mode={mode}"
-    with psycopg.connect(crowded, options=options) as connection:
+    with psycopg.connect(crowd, options=options) as connection:
         connection.execute(prepare)
         row = connection.execute(explain).fetchone()
         connection.rollback()
@@ -226,10 +239,12 @@ def test_every_statement_of_a_search_and_a_write_reads_one_scope_by_an_index(
 
 
 @pytest.mark.parametrize("name", HOT)
-async def test_what_was_planned_before_anything_was_used_reads_one_scope_once_much_was(crowded: str, name: str) -> None:
+async def test_what_was_planned_before_anything_was_used_reads_one_scope_once_much_was(
+    own_crowd: str, name: str
+) -> None:
     """A server keeps its plans until its statistics change, and those of a table that was empty say that it is."""
-    sql(crowded, "DELETE FROM uses")
-    sql(crowded, "VACUUM (ANALYZE) uses")
+    sql(own_crowd, "DELETE FROM uses")
+    sql(own_crowd, "VACUUM (ANALYZE) uses")
     prepare, explain = _explaining(name)
 
     async def planned(connection: Connection) -> dict[str, Any]:
@@ -238,7 +253,7 @@ async def test_what_was_planned_before_anything_was_used_reads_one_scope_once_mu
         assert row is not None
         return row[0][0]["Plan"]
 
-    _require_one_scope(await Server(crowded, Bounds()).alone(planned, deadline_s=20.0))
+    _require_one_scope(await Server(own_crowd, Bounds()).alone(planned, deadline_s=20.0))
 
 
 async def test_a_search_is_planned_once(url: str, clock: StoppedClock) -> None:
