@@ -72,6 +72,7 @@ async def beside(work: Coroutine[Any, Any, object], *, name: str) -> AsyncGenera
     """Run ``work`` while the body runs, and cancel it then; its failure is a log line."""
     task = asyncio.create_task(_guarded(work, name), name=name)
     try:
+        await asyncio.sleep(0)  # It begins first: the body may end without ever waiting.
         yield task
     finally:
         task.cancel()
