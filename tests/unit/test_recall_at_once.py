@@ -107,6 +107,8 @@ async def test_what_is_at_hand_is_had_while_the_repository_is_still_looked_for()
     asking = asyncio.ensure_future(Recall(store, RANKER, Budget()).recall("s", SCOPES, "deploys", promise))
     await asyncio.sleep(0)
     promise.set_result("acme/web")
+    await until(lambda: store.waiting == ["repo:acme/web"])
+    store.gate.set()
     recalled = await asking
-    assert [each.scope_key for each in recalled.records] == [ORG, CHANNEL, USER]
+    assert ([each.scope_key for each in recalled.records], recalled.is_degraded) == ([ORG, CHANNEL, USER], False)
     assert recalled.scope_keys == replace(SCOPES, repo="repo:acme/web").keys()
