@@ -3,6 +3,7 @@
 import asyncio
 import os
 import tempfile
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ class Taught:
 
     async def ask(self, desk: Desk) -> float:
         text = f"<@{BOT_USER}> remember: our service {self.number} listens on port {20_000 + self.number}."
-        said_at = asyncio.get_running_loop().time()
+        said_at = time.monotonic()
         root = desk.playground.people.say(ALICE, GENERAL, text).ts
         # The stub's answer is one message; one that is not the whole of it spoils the measurement.
         await desk.all_answered([root], self.timeout_s)

@@ -45,7 +45,7 @@ class Delivery:
         self._origin = origin
         self._times = times or AckTimes()
         self.pulse = pulse or Pulse()
-        self._log = DeliveryLog(self.pulse.beat)
+        self._log = DeliveryLog(self.pulse.beat, workspace.clock)
         self.sockets = SocketMode(origin, workspace.clock, self._log, self.pulse.beat)
         self.interactions = Interactions(workspace, origin, self.ask)
         self._gate = Gate(self._start)

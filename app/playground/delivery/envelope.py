@@ -1,12 +1,12 @@
 """What travels from Slack to an app, what comes of it, and the record of both."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 from uuid import uuid4
 
+from app.clock import Clock
 from app.playground.model import Json, SlackApp
 
 
@@ -60,7 +60,7 @@ Outcome = Acked | NotAcked
 
 @dataclass(slots=True)
 class DeliveredEnvelope:
-    """One line of the log; times are the event loop's seconds."""
+    """One line of the log; times are the clock's monotonic seconds."""
 
     envelope_id: str
     app_id: str
@@ -87,9 +87,10 @@ class DeliveredEnvelope:
 class DeliveryLog:
     """Every attempt in the order it was sent."""
 
-    def __init__(self, on_change: Callable[[], None]) -> None:
+    def __init__(self, on_change: Callable[[], None], clock: Clock) -> None:
         self.entries: list[DeliveredEnvelope] = []
         self._on_change = on_change
+        self._clock = clock
 
     def sent(self, parcel: Parcel) -> DeliveredEnvelope:
         entry = DeliveredEnvelope(
@@ -99,14 +100,14 @@ class DeliveryLog:
             type=parcel.kind.value,
             attempt=parcel.attempt,
             payload=parcel.payload,
-            sent_at=asyncio.get_running_loop().time(),
+            sent_at=self._clock.monotonic(),
         )
         self.entries.append(entry)
         self._on_change()
         return entry
 
     def acked(self, entry: DeliveredEnvelope, answer: Json) -> None:
-        entry.acked_at = asyncio.get_running_loop().time()
+        entry.acked_at = self._clock.monotonic()
         entry.answer = answer
         self._on_change()
 
