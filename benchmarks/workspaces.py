@@ -17,6 +17,7 @@ from memory.service.process import run
 
 MENTION = f"<@{BOT_USER}> what do we know about the release?"
 FOLLOW_UP = "and what about the one after it?"
+_STATUS = "assistant.threads.setStatus"
 _QUIET_S = 0.2
 
 
@@ -177,15 +178,15 @@ class Redeliveries:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Return once the bot has made no call for a moment."""
+    """Return once the bot has made no call for a moment, but for the status of whoever waits for a model."""
 
     timeout_s: float = 30.0
 
     async def ask(self, desk: Desk) -> None:
-        calls, seen = desk.playground.calls.calls, -1
+        seen = -1
         async with asyncio.timeout(self.timeout_s):
-            while len(calls) != seen:
-                seen = len(calls)
+            while (made := sum(call.method != _STATUS for call in desk.playground.calls.calls)) != seen:
+                seen = made
                 await asyncio.sleep(_QUIET_S)
 
 
