@@ -7,9 +7,10 @@ from contextlib import contextmanager
 WIDTH = 8
 """Messages that may look around (thread, memory, names) at one time. The work is short and mostly waits for the
 network; every further one at work delays the event loop's answer to Slack, which counts three seconds."""
-CROWD = 16
+CROWD = 64
 """Messages that may be being written down while others come in; more of them are a burst, and go first. In a busy hour
-some are at nearly every moment: whoever waited for a moment without any would always wait until patience ends."""
+some are at nearly every moment, and dozens once the machine is slow: who waited then would only come later, all at once.
+"""
 PATIENCE_S = 0.25
 """So long work gives way to a burst."""
 
