@@ -9,8 +9,7 @@ WIDTH = 8
 network; every further one at work delays the event loop's answer to Slack, which counts three seconds."""
 CROWD = 64
 """Messages that may be being written down while others come in; more of them are a burst, and go first. In a busy hour
-some are at nearly every moment, and dozens once the machine is slow: who waited then would only come later, all at once.
-"""
+some are at nearly every moment, and dozens once the machine is slow: who waited then would come all the later."""
 PATIENCE_S = 0.25
 """So long work gives way to a burst."""
 
