@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from types import NoneType
 from typing import Literal, TextIO, cast
 
 import structlog
@@ -25,6 +26,8 @@ OWN_NAME = re.compile(r"[0-9a-f]{8}|slack:[CDGUW][A-Z0-9]{4,14}(?::[0-9]{10}\.[0
 """A reference, a person, a channel, a thread: every line has new ones, and there is no room for a secret in them."""
 _MASK = "***"
 _SHORT_CHARS = 80
+_PLAIN = (int, float, NoneType)
+"""What can be no secret; bool is an int."""
 
 
 def configure(log_format: LogFormat, level: LogLevel, *, stream: TextIO) -> None:
@@ -43,7 +46,7 @@ def configure(log_format: LogFormat, level: LogLevel, *, stream: TextIO) -> None
     structlog.configure(
         processors=[*shared, final],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
-        logger_factory=structlog.PrintLoggerFactory(stream),
+        logger_factory=structlog.WriteLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
     _adopt_libraries(shared, final, stream, max(threshold, logging.WARNING))
@@ -67,13 +70,18 @@ def mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
 
 
 def _masked(value: object) -> object:
-    if value is None or isinstance(value, bool | int | float):
+    if isinstance(value, str):
+        return _masked_text(value)
+    if isinstance(value, _PLAIN):
         return value
     if isinstance(value, Mapping):
         return {mask(str(key)): _masked(each) for key, each in cast("Mapping[object, object]", value).items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_masked(each) for each in cast("list[object]", value)]
-    text = value if isinstance(value, str) else repr(value)
+    return _masked_text(repr(value))
+
+
+def _masked_text(text: str) -> str:
     if OWN_NAME.fullmatch(text):
         return text
     return _masked_often(text) if len(text) <= _SHORT_CHARS else mask(text)
