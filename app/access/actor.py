@@ -81,6 +81,9 @@ class Actor:
 
 _MACHINES = {"http": Surface.HTTP, "mcp": Surface.MCP, "cli": Surface.CLI}
 _OPERATOR_ID = "cli:local"
+_OF_PEOPLE = frozenset({Surface.CHAT, Surface.SLASH})
+_TOLD_OF_NOTHING = ChannelFacts()
+_OF_MACHINES = ChannelFacts(Visibility.MACHINE, is_ext_shared=False)
 _INSIDE = {
     "slack:D": ChannelFacts(Visibility.DM, is_ext_shared=False),
     "slack:G": ChannelFacts(Visibility.PRIVATE),
@@ -104,13 +107,13 @@ def caller_of(message: IncomingMessage) -> Caller:
 def known_facts(channel_id: str) -> ChannelFacts:
     """What an id alone tells. Machine channels have one reader; a DM with the bot has no third party."""
     if channel_id.partition(":")[0] in _MACHINES:
-        return ChannelFacts(Visibility.MACHINE, is_ext_shared=False)
-    return _INSIDE.get(channel_id[: len("slack:D")], ChannelFacts())
+        return _OF_MACHINES
+    return _INSIDE.get(channel_id[: len("slack:D")], _TOLD_OF_NOTHING)
 
 
 def is_person(caller: Caller) -> bool:
     """Whether the platform can be asked about the caller."""
-    return caller.id.startswith("slack:") and caller.surface in {Surface.CHAT, Surface.SLASH}
+    return caller.id.startswith("slack:") and caller.surface in _OF_PEOPLE
 
 
 def actor_of(caller: Caller, person: PersonFacts, grants: Grants) -> Actor:

@@ -1,7 +1,7 @@
 """The table of who may do what, and the one function that reads it. What no row allows is denied."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
@@ -97,6 +97,7 @@ _APPLIES_TO: Mapping[Condition, frozenset[ResourceKind]] = {
     Condition.IS_HERE: frozenset({ResourceKind.CHANNEL}),
     Condition.IS_PUBLIC: frozenset({ResourceKind.CHANNEL}),
 }
+_OPEN = frozenset({Visibility.PUBLIC, Visibility.MACHINE})
 _ALWAYS_ASKED = {ResourceKind.USER: Condition.IS_SELF, ResourceKind.ORG: Condition.IS_OURS}
 """No table can open another person's memory, or another organisation's."""
 
@@ -131,6 +132,20 @@ class Place:
     organization: str
     channel_id: str | None = None
     facts: ChannelFacts = field(default_factory=ChannelFacts)
+
+
+_HOLDS: Mapping[Condition, Callable[[Actor, Resource, Place], bool]] = {
+    Condition.IS_ADMIN: lambda actor, _resource, _place: actor.is_admin,
+    Condition.IS_WELCOME: lambda actor, _resource, _place: actor.is_welcome,
+    Condition.IS_ADMITTED: lambda actor, resource, _place: _admits(resource, actor),
+    Condition.IS_SELF: lambda actor, resource, _place: resource.id == actor.id,
+    Condition.IS_OURS: lambda _actor, resource, place: resource.id == place.organization,
+    Condition.IS_HERE: lambda _actor, resource, place: place.channel_id is not None and resource.id == place.channel_id,
+    Condition.IS_PUBLIC: lambda _actor, resource, _place: resource.visibility is Visibility.PUBLIC,
+    Condition.STAYS_INSIDE: lambda _actor, _resource, place: place.facts.is_ext_shared is False,
+    Condition.IS_SAID_OPENLY: lambda _actor, _resource, place: place.facts.visibility in _OPEN,
+}
+"""What each condition asks."""
 
 
 def load(table: Iterable[Row] = TABLE) -> Policy:
@@ -170,22 +185,14 @@ def _rules(policy: Policy, action: str, resource: ResourceKind) -> tuple[Rule, .
 
 
 def _unmet(rule: Rule, actor: Actor, resource: Resource, place: Place) -> Condition | None:
-    return next((each for each in rule.conditions if not _holds(each, actor, resource, place)), None)
+    for condition in rule.conditions:
+        if not _HOLDS[condition](actor, resource, place):
+            return condition
+    return None
 
 
-def _holds(condition: Condition, actor: Actor, resource: Resource, place: Place) -> bool:
-    facts = place.facts
-    return {
-        Condition.IS_ADMIN: actor.is_admin,
-        Condition.IS_WELCOME: actor.is_welcome,
-        Condition.IS_ADMITTED: resource.admits is None or actor.is_admin or actor.id in resource.admits,
-        Condition.IS_SELF: resource.id == actor.id,
-        Condition.IS_OURS: resource.id == place.organization,
-        Condition.IS_HERE: place.channel_id is not None and resource.id == place.channel_id,
-        Condition.IS_PUBLIC: resource.visibility is Visibility.PUBLIC,
-        Condition.STAYS_INSIDE: facts.is_ext_shared is False,
-        Condition.IS_SAID_OPENLY: facts.visibility in {Visibility.PUBLIC, Visibility.MACHINE},
-    }[condition]
+def _admits(resource: Resource, actor: Actor) -> bool:
+    return resource.admits is None or actor.is_admin or actor.id in resource.admits
 
 
 def _check(rule: Rule, resource: ResourceKind, row: Row) -> None:
