@@ -16,7 +16,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from app.dispatch.resolve import KnownModels, Wish, effort_of
+from app.dispatch.resolve import NO_WISH, KnownModels, Wish, effort_of
 from memory.repository import chosen
 
 _LEADING = re.compile(r"\s*+(?P<key>agent|model|effort|repo):(?P<value>\S++)(?P<gap>\s?)", re.IGNORECASE)
@@ -48,6 +48,8 @@ def directives(text: str, agents: Collection[str], knows_model: KnownModels) -> 
             return Refused(f"`{key}:` stands there twice; once is enough.")
         asked[key] = found["value"]
         rest = rest[found.end() :]
+    if not asked:
+        return Directed(NO_WISH, rest)
     return _refused(asked, agents, knows_model) or Directed(_wish(asked), rest)
 
 

@@ -118,7 +118,8 @@ class Provision:
         context = self._context(opened, found.facts, names[progress.tickets[0]])
         said = [said_line(ticket.said, names[ticket]) for ticket in progress.final()]
         # Of messages that are answered together, the first one says how.
-        said[0] = replace(said[0], directives=written(progress.work.wish) or None)
+        if directives := written(progress.work.wish):
+            said[0] = replace(said[0], directives=directives)
         progress.recalled, progress.lines = found.recalled, [*found.seen, *said]
         return ModelRequest(
             model=asking.model,

@@ -41,7 +41,9 @@ class Wish:
     repo: str | None = None
 
 
+NO_WISH = Wish()
 Wishes = Mapping[Layer, Wish]
+NO_WISHES: Wishes = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def any_model(_reference: str) -> bool:
 def resolve(
     agents: Mapping[str, Agent],
     defaults: Defaults,
-    wishes: Wishes | None = None,
+    wishes: Wishes = NO_WISHES,
     knows_model: Callable[[str], bool] = any_model,
 ) -> Resolution:
     """Agent, model, effort and repository, each from the strongest layer that has one; they are found independently.
@@ -97,7 +99,7 @@ def resolve(
     time and must not silence everybody; what the message itself asks for is checked when it is read (``directives``).
     Raises ``ConfigurationError`` for a default agent that does not exist.
     """
-    asked = [(layer, (wishes or {}).get(layer, Wish())) for layer in SAID_OR_SET]
+    asked = [(layer, wishes[layer]) for layer in SAID_OR_SET if layer in wishes]
     agent = _strongest((layer, agents.get(wish.agent or "")) for layer, wish in asked)
     agent = agent or _Found(_default_agent(agents, defaults), Layer.DEFAULTS)
     own = (Layer.AGENT, Wish(model=agent.value.model, effort=agent.value.effort))
@@ -121,7 +123,7 @@ def wishes_of(kept: Iterable[Setting], request: Wish | None = None) -> Wishes:
         if setting.value is not None:
             values.setdefault(setting.slot.layer, {})[setting.slot.name] = setting.value
     wishes = {layer: _wish(named) for layer, named in values.items()}
-    return wishes | {Layer.REQUEST: request or Wish()}
+    return wishes | {Layer.REQUEST: request or NO_WISH}
 
 
 def effort_of(word: str) -> Effort | None:

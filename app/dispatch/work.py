@@ -9,7 +9,7 @@ from app.agents.metering import Meter, Taken
 from app.channel import Chat, IncomingMessage, Remains, Reply
 from app.dispatch.directives import Directed
 from app.dispatch.journal import Accepted, TurnRecord
-from app.dispatch.resolve import Wish
+from app.dispatch.resolve import NO_WISH, Wish
 from app.dispatch.sharing import NOTHING, Shared
 from app.sessions.entry import SessionEntry
 from app.sessions.ticket import Ticket
@@ -19,7 +19,6 @@ from memory.recall import Recalled
 FOLLOWING = "+"
 """The part of a message that its command asked to be run after it."""
 NOTHING_LEFT = Remains()
-NO_WISH = Wish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,8 @@ class Work:
 
     def asking(self, asked: Directed) -> "Work":
         """With these words, and what they ask for about their answer."""
-        return replace(self.saying(asked.text), wish=asked.wish)
+        said = self.saying(asked.text)
+        return said if asked.wish == said.wish else replace(said, wish=asked.wish)
 
 
 @dataclass(frozen=True, slots=True)
