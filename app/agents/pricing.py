@@ -66,8 +66,13 @@ def decimal(dollars: float | None) -> Decimal | None:
 def tokens_of(taken: Taken) -> Tokens:
     """What calls took. A provider that counts below zero has not counted."""
     usage = taken.usage
-    kinds = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-    return Tokens(*(max(0, count) for count in kinds), is_partial=taken.is_partial)
+    return Tokens(
+        max(0, usage.input_tokens),
+        max(0, usage.output_tokens),
+        max(0, usage.cache_read_tokens),
+        max(0, usage.cache_write_tokens),
+        is_partial=taken.is_partial,
+    )
 
 
 def cost(tokens: Tokens, price: Price | None) -> Cost:
