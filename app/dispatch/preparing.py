@@ -19,6 +19,7 @@ from app.sessions.compression import Cause
 from app.sessions.transcript import Kind
 from commands.errors import UnavailableError
 from commands.preferences import Layer, Setting, subjects_of
+from commands.spec import Caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,10 @@ class Preparing:
         opened: Opened | None = None
         while True:
             said = progress.work
-            choice = await self._chosen(progress, said)
+            caller = caller_of(said.message)
+            choice = await self._chosen(progress, said, caller)
             async with self._entrance:
-                asking = await self._admitted(progress, said, choice)
+                asking = await self._admitted(progress, caller, choice)
                 opened = opened or await self._opened(progress)
                 await said.chat.status().show(wording.THINKING)
             opened = await self._roomy(progress, opened)
@@ -76,10 +78,10 @@ class Preparing:
         request = self._ports.provision.request(progress, opened, ready.asking, found)
         return replace(ready, opened=opened, request=request)
 
-    async def _chosen(self, progress: Progress, said: Work) -> _Choice:
+    async def _chosen(self, progress: Progress, said: Work, caller: Caller) -> _Choice:
         ports = self._ports
         try:
-            kept = await ports.preferences.get(subjects_of(caller_of(said.message)))
+            kept = await ports.preferences.get(subjects_of(caller))
         except UnavailableError as fault:
             raise StateError("preferences") from fault
         resolution = resolve(ports.agents, ports.defaults, wishes_of(kept, said.wish), ports.knows_model)
@@ -87,10 +89,10 @@ class Preparing:
         progress.agent, progress.model = resolution.agent.name, resolution.model
         return _Choice(resolution, model, advice_of(kept))
 
-    async def _admitted(self, progress: Progress, said: Work, choice: _Choice) -> Asking:
+    async def _admitted(self, progress: Progress, caller: Caller, choice: _Choice) -> Asking:
         """Raises ``NotAllowedError`` before any memory is read for somebody who may not ask."""
         access = self._ports.access
-        asker = await access.asker(caller_of(said.message))
+        asker = await access.asker(caller)
         for decision in (access.may_talk(asker), access.may_run_agent(asker, choice.resolution.agent.name)):
             if not decision.is_allowed:
                 raise NotAllowedError(decision.reason)
