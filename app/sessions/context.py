@@ -18,6 +18,7 @@ PII_SAFE_PLATFORMS = frozenset({"bluebubbles", "cli", "http", "mcp", "signal", "
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._@/#+-]{1,240}")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, those that turn the direction of writing, and halves of characters."""
+_IN_QUOTES = json.JSONEncoder(ensure_ascii=False)
 _DIGITS = 12
 
 
@@ -128,7 +129,7 @@ def quoted(text: str) -> str:
     """
     line = " ".join(_UNSEEN.sub(" ", text).split())
     cut = line if len(line) <= NAME_CHARS else f"{line[: NAME_CHARS - 1]}…"
-    return json.dumps(cut, ensure_ascii=False).replace("<", "\\u003c")
+    return _IN_QUOTES.encode(cut).replace("<", "\\u003c")
 
 
 def _id(identifier: str) -> str:
