@@ -105,7 +105,7 @@ def application_of(
     )
     clock = side.workspace.clock
     token = revealed(slack.app_token) or ""
-    socket = SlackSocket(bolt, messages.take, app_token=token, api_url=slack.api_url, clock=clock)
+    socket = SlackSocket(bolt, messages.take, background.spawn, app_token=token, api_url=slack.api_url, clock=clock)
     programs = _routes_of_programs(side, dispatcher, registry, background, bearers, settings.limits.turn_s)
     return Application(
         continuity,

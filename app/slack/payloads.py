@@ -11,7 +11,7 @@ from app.channel import IncomingFile
 
 Json = Mapping[str, Any]
 
-MESSAGE_EVENTS = frozenset({"message", "app_mention"})
+MESSAGE_EVENTS = ("message", "app_mention")
 """Events that tell what somebody said; a mention in a channel comes as both."""
 
 

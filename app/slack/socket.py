@@ -1,28 +1,22 @@
 """Socket Mode: one supervised connection that is built anew when the SDK's own reconnecting does not help."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, cast
 
 import structlog
-from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.socket_mode.aiohttp import SocketModeClient
-from slack_sdk.socket_mode.request import SocketModeRequest
-from slack_sdk.socket_mode.response import SocketModeResponse
-from slack_sdk.web.async_client import AsyncWebClient
 
+from app.background import Spawn
 from app.clock import Clock
 from app.errors import ConfigurationError
 from app.slack.calls import SlackCalls, SlackLostError, SlackRefusalError, is_loopback, web_client
 from app.slack.outcome import Refusal
-from app.slack.payloads import Json, is_message
+from app.slack.receiving import PING_S, Receiver, Take
 
 SOCKET_CONNECTED = "socket_connected"
 SOCKET_REBUILT = "socket_rebuilt"
 
-PING_S = 10.0
 PATIENCE_S = 4 * PING_S + 5.0
 """The SDK notices a dead connection after four pings; tearing it down earlier races its own reconnect."""
 WATCH_S = 5.0
@@ -31,19 +25,17 @@ LAST_ACKS_S = 0.1
 
 _log = structlog.stdlib.get_logger(__name__)
 
-Take = Callable[[Json], Awaitable[None]]
-"""Takes what somebody said, or what became of it; returns when that may be acknowledged."""
-
 
 class SlackSocket:
-    def __init__(self, bolt: AsyncApp, take: Take, *, app_token: str, api_url: str, clock: Clock) -> None:
+    def __init__(self, bolt: AsyncApp, take: Take, spawn: Spawn, *, app_token: str, api_url: str, clock: Clock) -> None:
         """``take``: gets the messages, ``bolt`` all the rest."""
         self._bolt = bolt
         self._take = take
+        self._spawn = spawn
         self._app_token = app_token
         self._api_url = api_url
         self._clock = clock
-        self._client: SocketModeClient | None = None
+        self._client: Receiver | None = None
         self._endpoint: str | None = None
         self._greeted = asyncio.Event()
         self._last_seen_s = clock.monotonic()
@@ -89,16 +81,16 @@ class SlackSocket:
 
     async def _open(self) -> None:
         self._greeted.clear()
-        client = web_client(None, api_url=self._api_url, token=None)
-        handler = _Handler(self._bolt, self._take, self._app_token, client)
-        self._client = handler.client
+        web = web_client(None, api_url=self._api_url, token=None)
+        client = Receiver(self._take, self._spawn, bolt=self._bolt, app_token=self._app_token, web_client=web)
+        self._client = client
         if is_loopback(self._api_url):
-            self._client.proxy = None
-        self._client.wss_uri, self._endpoint = self._endpoint, None
-        listeners: list[Any] = cast("Any", handler.client).message_listeners
+            client.proxy = None
+        client.wss_uri, self._endpoint = self._endpoint, None
+        listeners: list[Any] = cast("Any", client).message_listeners
         listeners.append(self._heard)
         self._last_seen_s = self._clock.monotonic()
-        await handler.connect_async()
+        await client.connect()
 
     async def _heard(self, _client: object, message: dict[str, Any], _raw: str | None) -> None:
         if message.get("type") == "hello":
@@ -122,28 +114,9 @@ class SlackSocket:
                 await self._acknowledge_what_came(client)
                 await client.close()
 
-    async def _acknowledge_what_came(self, client: SocketModeClient) -> None:
+    async def _acknowledge_what_came(self, client: Receiver) -> None:
         """Take nothing more, and answer for what was taken: Slack would send it again, to nobody."""
-        receiver: asyncio.Future[Any] | None = cast("Any", client).message_receiver
-        if receiver is not None:
-            receiver.cancel()
+        receiving: asyncio.Future[Any] | None = cast("Any", client).message_receiver
+        if receiving is not None:
+            receiving.cancel()
         await asyncio.sleep(LAST_ACKS_S)
-
-
-class _Handler(AsyncSocketModeHandler):
-    """Bolt's own, but for messages: what comes over the socket is Slack's, and Bolt has nothing to find out about it.
-
-    They are most of what is said in a workspace, each mention twice, the bot's own answers too.
-    """
-
-    def __init__(self, bolt: AsyncApp, take: Take, app_token: str, web_client: AsyncWebClient) -> None:
-        super().__init__(bolt, app_token, web_client=web_client, ping_interval=PING_S)
-        self._take = take
-
-    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:
-        body = cast("Json", cast("Any", req).payload)
-        if not is_message(body):
-            await super().handle(client, req)
-            return
-        await self._take(body)
-        await client.send_socket_mode_response(SocketModeResponse(req.envelope_id))
