@@ -29,8 +29,8 @@ def compose(standing: Iterable[MemoryRecord], ranked: Iterable[MemoryRecord], bu
     governing = _standing(sorted(standing, key=lambda r: r.created_at, reverse=True), budget)
     shown = {record.id for record in governing}
     others = (record for record in ranked if record.id not in shown)
-    left = Budget(budget.limit - len(governing), budget.max_tokens - sum(map(cost, governing)))
-    return [*governing, *within_budget(others, limit=left.limit, max_tokens=left.max_tokens, cost=cost)]
+    limit, max_tokens = budget.limit - len(governing), budget.max_tokens - sum(map(cost, governing))
+    return [*governing, *within_budget(others, limit=limit, max_tokens=max_tokens, cost=cost)]
 
 
 def continued(shown: Sequence[MemoryRecord], wanted: Sequence[MemoryRecord], budget: Budget) -> Sequence[MemoryRecord]:

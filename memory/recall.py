@@ -102,7 +102,8 @@ class Recall:
         """What each scope has, in the order of ``keys``: what is at hand without a task, the rest side by side."""
         found = {key: at_hand for key in keys if (at_hand := self._at_hand(asking, key, query)) is not None}
         rest = [key for key in keys if key not in found]
-        found |= zip(rest, await asyncio.gather(*(self._look(asking, key, query) for key in rest)), strict=True)
+        if rest:
+            found |= zip(rest, await asyncio.gather(*(self._look(asking, key, query) for key in rest)), strict=True)
         return [found[key] for key in keys]
 
     async def _look_late(
