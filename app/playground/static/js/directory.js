@@ -3,57 +3,29 @@
 import { h } from "./dom.js";
 import { act } from "./api.js";
 import { avatar } from "./avatar.js";
-import { arrows, dialog } from "./overlay.js";
+import { dialog } from "./overlay.js";
 import { go } from "./route.js";
 import { icon } from "./icons.js";
-import { isDirect, isMember, nameOf, titleOf } from "./selectors.js";
+import { searchable } from "./searchable.js";
+import { channelOf, isDirect, isMember, nameOf } from "./selectors.js";
 import { store } from "./store.js";
 import { plural } from "./time.js";
 
-/** A list that a search field narrows. @param {Array<{text: string, el: HTMLElement}>} rows */
-function searchable(rows, label) {
-  const none = h("p.rows-none", { hidden: true, "data-testid": "no-match" }, "Nothing here has that in its name.");
-  const list = h("div.rows", { on: { keydown: arrows } }, rows.map((row) => row.el), none);
-  const search = h("input.field", { type: "search", placeholder: label, "aria-label": label });
-  search.addEventListener("input", () => {
-    const typed = search.value.trim().toLowerCase();
-    for (const row of rows) row.el.hidden = !row.text.toLowerCase().includes(typed);
-    none.hidden = rows.some((row) => !row.el.hidden);
-  });
-  return [search, list];
-}
-
 export function browseChannels() {
-  const rooms = [...store.channels.values()].filter((one) => !isDirect(one) && !one.is_archived);
-  rooms.sort((a, b) => a.name.localeCompare(b.name));
   let close = () => {};
-  const rows = rooms.map((room) => {
-    const open = () => {
-      close();
-      go({ channel: room.id });
-    };
-    const about = [
-      isMember(room) && "Joined",
-      plural(room.members.length, "member"),
-      room.topic,
-    ].filter(Boolean).join(" · ");
-    const el = h("div.row", null, h(
-      "button.row-open",
-      { type: "button", "data-testid": `browse-${room.id}`, on: { click: open } },
-      icon(room.kind === "group" ? "lock" : "hash"),
-      h("span.row-text", null, h("b", null, room.name), h("small", null, about))
-    ),
-      !isMember(room) && h(
-        "button.button.small",
-        {
-          type: "button",
-          "data-testid": `join-${room.id}`,
-          on: { click: async () => (await act("join", { channel: room.id })) && open() },
-        },
-        "Join"
-      ));
-    return { text: `${room.name} ${room.topic}`, el };
-  });
+  const enter = (room) => {
+    close();
+    go({ channel: room.id });
+  };
+  const rows = () => {
+    const rooms = [...store.channels.values()].filter((one) => !isDirect(one) && !one.is_archived);
+    return rooms.sort((a, b) => a.name.localeCompare(b.name)).map((room) => ({
+      key: room.id,
+      text: `${room.name} ${room.topic}`,
+      sig: JSON.stringify([store.me, room]),
+      make: () => roomRow(room, () => enter(room)),
+    }));
+  };
   const create = h(
     "button.button.primary",
     { type: "button", "data-testid": "create-channel", on: { click: () => (close(), createChannel()) } },
@@ -62,6 +34,29 @@ export function browseChannels() {
   close = dialog(
     { title: "Channels", body: searchable(rows, "Search channels"), actions: [create], testid: "channel-browser" }
   );
+}
+
+function roomRow(room, open) {
+  const about = [
+    isMember(room) && "Joined",
+    plural(room.members.length, "member"),
+    room.topic,
+  ].filter(Boolean).join(" · ");
+  return h("div.row", null, h(
+    "button.row-open",
+    { type: "button", "data-testid": `browse-${room.id}`, on: { click: open } },
+    icon(room.kind === "group" ? "lock" : "hash"),
+    h("span.row-text", null, h("b", null, room.name), h("small", null, about))
+  ),
+    !isMember(room) && h(
+      "button.button.small",
+      {
+        type: "button",
+        "data-testid": `join-${room.id}`,
+        on: { click: async () => (await act("join", { channel: room.id })) && open() },
+      },
+      "Join"
+    ));
 }
 
 function createChannel() {
@@ -114,19 +109,25 @@ function createChannel() {
 
 export function newMessage() {
   let close = () => {};
-  const others = [...store.members.values()].filter((member) => member.id !== store.me);
-  const rows = others.map((member) => rowTo(member, () => close()));
+  const others = () => [...store.members.values()].filter((member) => member.id !== store.me);
+  const rows = () => others().map((member) => rowTo(member, () => close()));
   close = dialog({ title: "New message", body: searchable(rows, "Search people and apps"), testid: "people-browser" });
 }
 
-/** Opens the direct conversation with somebody, which begins with that if there is none. */
-function rowTo(member, close) {
+/** A row that opens the direct conversation with somebody, which begins with that if there is none. */
+export function rowTo(member, close) {
   const write = async () => {
     const said = await act("open_dm", { others: [member.id] });
     close();
     if (said) go({ channel: said.channel });
   };
-  return { text: `${member.real_name} ${member.name}`, el: personRow(member, write, `dm-${member.id}`) };
+  return personItem(member, () => personRow(member, write, `dm-${member.id}`));
+}
+
+/** A person's row in a searchable list. `sign` is what else its look depends on. */
+function personItem(member, make, sign = "") {
+  const text = `${member.real_name} ${member.name}`;
+  return { key: member.id, text, sig: JSON.stringify([member, sign]), make };
 }
 
 function personRow(member, click, testid, extra) {
@@ -143,35 +144,33 @@ function personRow(member, click, testid, extra) {
     h("span.row-text", null, h("b", null, member.real_name || member.name), h("small", null, about))), extra);
 }
 
-/** @param {import("./store.js").Channel} channel */
-export function openMembers(channel) {
+/** @param {import("./store.js").Channel} opened */
+export function openMembers(opened) {
   let close = () => {};
-  const inside = channel.members.map((id) => store.members.get(id)).filter(Boolean);
-  const canInvite = isMember(channel) && !isDirect(channel);
-  const others = [...store.members.values()].filter((member) => !channel.members.includes(member.id));
-  const outside = canInvite ? others : [];
   const show = (member) => () => (close(), openPerson(member.id));
   const invite = (member) => h(
     "button.button.small",
     {
       type: "button",
       "data-testid": `invite-${member.id}`,
-      on: { click: async () => (await act("invite", { channel: channel.id, invited: member.id })) && close() },
+      on: { click: async () => (await act("invite", { channel: opened.id, invited: member.id })) && close() },
     },
     "Add"
   );
-  const rows = [
-    ...inside.map((member) => ({ text: `${member.real_name} ${member.name}`, el: personRow(member, show(member)) })),
-    ...outside.map(
-      (member) => ({
-        text: `${member.real_name} ${member.name}`,
-        el: personRow(member, show(member), null, invite(member)),
-      })
-    ),
-  ];
+  const rows = () => {
+    const channel = channelOf(opened.id) ?? opened;
+    const inside = channel.members.map((id) => store.members.get(id)).filter(Boolean);
+    const canInvite = isMember(channel) && !isDirect(channel);
+    const others = [...store.members.values()].filter((member) => !channel.members.includes(member.id));
+    const outside = canInvite ? others : [];
+    return [
+      ...inside.map((member) => personItem(member, () => personRow(member, show(member)), "inside")),
+      ...outside.map((member) => personItem(member, () => personRow(member, show(member), null, invite(member)))),
+    ];
+  };
   close = dialog(
     {
-      title: isDirect(channel) ? "Members" : `Members of #${channel.name}`,
+      title: isDirect(opened) ? "Members" : `Members of #${opened.name}`,
       body: searchable(rows, "Search members"),
       testid: "members",
     }
@@ -208,42 +207,4 @@ export function openPerson(id) {
       testid: "profile",
     }
   );
-}
-
-/** Ctrl+K: go anywhere by typing a part of its name. */
-export function quickSwitch() {
-  if (document.querySelector("dialog[open]")) return;
-  let close = () => {};
-  const open = (channel) => () => (close(), go({ channel: channel.id }));
-  const rows = [...store.channels.values()].filter(
-    (one) => !one.is_archived && (isMember(one) || one.kind === "channel")
-  ).map((one) => {
-    const sign = isDirect(one) ? avatar(
-      one.members.find((id) => id !== store.me) ?? store.me,
-      "xs"
-    ) : icon(one.kind === "group" ? "lock" : "hash");
-    return {
-      text: titleOf(one),
-      el: h(
-        "div.row",
-        null,
-        h(
-          "button.row-open",
-          { type: "button", on: { click: open(one) } },
-          sign,
-          h("span.row-text", null, h("b", null, titleOf(one)))
-        )
-      ),
-    };
-  });
-  const met = new Set([...store.channels.values()].filter((one) => one.kind === "im").flatMap((one) => one.members));
-  const strangers = [...store.members.values()].filter((one) => one.id !== store.me && !met.has(one.id));
-  rows.push(...strangers.map((one) => rowTo(one, () => close())));
-  const [search, list] = searchable(rows, "Jump to…");
-  search.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") list.querySelector(".row:not([hidden]) button")?.click();
-    if (event.key === "ArrowDown") list.querySelector(".row:not([hidden]) button")?.focus();
-  });
-  close = dialog({ title: "Jump to a conversation", body: [search, list], testid: "quick-switch" });
-  search.focus();
 }

@@ -4,7 +4,7 @@ import { focusComposer } from "./composer_box.js";
 import { closePopover } from "./overlay.js";
 import { closeThread } from "./thread.js";
 import { route } from "./route.js";
-import { quickSwitch } from "./directory.js";
+import { quickSwitch } from "./quick_switch.js";
 import { setUi, ui } from "./ui.js";
 
 /** @param {KeyboardEvent} event */

@@ -40,21 +40,38 @@ const LONGEST_CATCH_UP_MS = 3000;
 let revision = 0;
 const listeners = new Set();
 
-/** @param {() => void} listener called after each change */
+/**
+ * @param {() => void} listener called after each change
+ * @returns {() => void} ends that
+ */
 export function onChange(listener) {
   listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
 export function changed() {
   for (const listener of listeners) listener();
 }
 
+/** Resolves once there is a workspace to be shown. @returns {Promise<void>} */
+export function known() {
+  if (store.isReady) return Promise.resolve();
+  return new Promise((resolve) => {
+    const stop = onChange(() => {
+      if (!store.isReady) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
 /**
- * Resolves once the feed has come to that notice. A feed that is away is not waited for: it brings everything later.
+ * Resolves once the feed has come to that notice, also when it is only being opened. One that was lost is not waited
+ * for: it brings everything later.
  * @param {number} seq @returns {Promise<void>}
  */
 export function caughtUp(seq) {
-  if (store.seq >= seq || store.connection !== "open") return Promise.resolve();
+  if (store.seq >= seq || store.connection === "lost") return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
