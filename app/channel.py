@@ -184,6 +184,10 @@ class Chat(Protocol):
         """The display name of whoever wrote the message, one line; their id when the platform does not tell."""
         ...
 
+    def knows_asker(self) -> bool:
+        """Whether ``asker`` need not wait for anybody now."""
+        ...
+
     async def say(self, text: str) -> None:
         """Post one whole message into the thread. Raises ``DeliveryError``."""
         ...

@@ -150,6 +150,9 @@ class ConsoleChat:
     async def asker(self) -> str:
         return self._subject
 
+    def knows_asker(self) -> bool:
+        return True
+
     async def say(self, text: str) -> None:
         self.reply().write(text)
 

@@ -47,6 +47,9 @@ class SlowChat(FakeChat):
         await self.is_known.wait()
         return await super().asker()
 
+    def knows_asker(self) -> bool:
+        return self.is_known.is_set()
+
 
 class House:
     """A dispatcher and the fakes around it."""

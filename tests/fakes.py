@@ -148,6 +148,9 @@ class FakeChat:
     async def asker(self) -> str:
         return "Alice"
 
+    def knows_asker(self) -> bool:
+        return True
+
     async def say(self, text: str) -> None:
         if self.unspeakable is not None:
             raise self.unspeakable

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Protocol
 
 from app.access.actor import ChannelFacts, Places
@@ -101,11 +102,13 @@ class Provision:
             channel_id=message.channel_id,
             repo=asking.reads.repo,
         )
-        seen, recalled, names = await asyncio.gather(
-            self._seen(progress.work, opened, message.received_at),
-            self._memory.recall(opened.entry.session_id, scopes, message.text),
-            names_of(progress.standing),
-        )
+        see = partial(self._seen, progress.work, opened, message.received_at)
+        recall = partial(self._memory.recall, opened.entry.session_id, scopes, message.text)
+        if _is_at_hand(progress, opened):
+            # Memory, if anything, is waited for, with nothing beside it, and that takes no tasks.
+            seen, recalled, names = await see(), await recall(), await names_of(progress.standing)
+        else:
+            seen, recalled, names = await asyncio.gather(see(), recall(), names_of(progress.standing))
         # Whoever asks was looked up before, and the place with them: it is at hand.
         return Found(seen, recalled, names, await self._places.facts(message.channel_id))
 
@@ -132,7 +135,7 @@ class Provision:
     async def _seen(self, work: Work, opened: Opened, read_at: datetime) -> list[TranscriptMessage]:
         """What was said in the thread that the transcript does not have."""
         budget, since = self._setting.budgets.history_chars, opened.entry.watermark
-        if work.message.brings_history or (since is None and not opened.transcript):
+        if _comes_in(work, opened):
             return observed(await work.chat.history(), budget, read_at)
         if opened.source.chat_type is ChatType.DM:
             # Whatever is said there is said to the bot.
@@ -161,6 +164,18 @@ class Provision:
             shared_multi_user_session=self._setting.keys.is_shared(source),
         )
         return session_context_prompt(context, redact_pii=self._setting.redact_pii)
+
+
+def _comes_in(work: Work, opened: Opened) -> bool:
+    """Whether the session knows nothing of the thread yet."""
+    return work.message.brings_history or (opened.entry.watermark is None and not opened.transcript)
+
+
+def _is_at_hand(progress: Progress, opened: Opened) -> bool:
+    """Whether nobody has to be asked who speaks, and what was said in the thread."""
+    work, is_dm = progress.work, opened.source.chat_type is ChatType.DM
+    is_read = not work.message.starts_thread and (not is_dm or _comes_in(work, opened))
+    return not is_read and all(ticket.said.chat.knows_asker() for ticket in progress.standing)
 
 
 async def names_of(tickets: Sequence[Ticket[Work]]) -> dict[Ticket[Work], str]:

@@ -87,6 +87,9 @@ class SlackChat:
     async def asker(self) -> str:
         return await self.workspace.names.of(self.thread.recipient_user)
 
+    def knows_asker(self) -> bool:
+        return self.workspace.names.has(self.thread.recipient_user)
+
     async def say(self, text: str) -> None:
         """A long text goes as a file, which is one message; where Slack takes none, as several messages."""
         if len(text) > INLINE_CHARS and not self.taken and await self._attach(text):

@@ -25,9 +25,9 @@ class Names:
         self._known: OrderedDict[str, tuple[str, float]] = OrderedDict()
 
     async def of(self, user_id: str) -> str:
-        known = self._known.get(user_id)
-        if known is not None and self._clock.monotonic() < known[1]:
-            return known[0]
+        known = self._fresh(user_id)
+        if known is not None:
+            return known
         name = await self._ask(user_id)
         fresh_s = UNKNOWN_S if name is None else FRESH_S
         self._known[user_id] = (name or user_id, self._clock.monotonic() + fresh_s)
@@ -35,6 +35,14 @@ class Names:
         while len(self._known) > CAPACITY:
             self._known.popitem(last=False)
         return name or user_id
+
+    def has(self, user_id: str) -> bool:
+        """Whether ``of`` waits for nobody now."""
+        return self._fresh(user_id) is not None
+
+    def _fresh(self, user_id: str) -> str | None:
+        known = self._known.get(user_id)
+        return known[0] if known is not None and self._clock.monotonic() < known[1] else None
 
     async def _ask(self, user_id: str) -> str | None:
         try:

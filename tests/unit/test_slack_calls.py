@@ -110,8 +110,11 @@ async def test_names_are_asked_once_an_hour_and_kept_within_bounds() -> None:
 async def test_a_name_that_slack_did_not_tell_is_asked_again_after_a_minute() -> None:
     calls, clock = ScriptedCalls(users_info=[SlackLostError("x"), user(display_name="Ali")]), ManualClock()
     names = Names(calls, clock)
+    assert not names.has("U1")
     assert [await names.of("U1"), await names.of("U1")] == ["U1", "U1"]
+    assert names.has("U1")
     clock.elapsed_s = UNKNOWN_S
+    assert not names.has("U1")
     assert await names.of("U1") == "Ali"
 
 
