@@ -18,11 +18,15 @@ class Once(Generic[Name]):
         self._under_way: dict[Name, asyncio.Event] = {}
         self._done: OrderedDict[Name, None] = OrderedDict()
 
-    async def do(self, name: Name, work: Callable[[], Awaitable[object]]) -> None:
-        """Returns when it is done, by whoever came first. Raises what ``work`` raises here."""
+    async def is_done(self, name: Name) -> bool:
+        """Waits for whoever is doing it."""
         while (under_way := self._under_way.get(name)) is not None:
             await under_way.wait()
-        if name in self._done:
+        return name in self._done
+
+    async def do(self, name: Name, work: Callable[[], Awaitable[object]]) -> None:
+        """Returns when it is done, by whoever came first. Raises what ``work`` raises here."""
+        if await self.is_done(name):
             return
         over = self._under_way[name] = asyncio.Event()
         try:

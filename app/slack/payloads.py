@@ -1,6 +1,6 @@
 """Slack's event payloads, checked where they come in and turned into our own values at once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
@@ -13,6 +13,7 @@ Json = Mapping[str, Any]
 
 MESSAGE_EVENTS = ("message", "app_mention")
 """Events that tell what somebody said; a mention in a channel comes as both."""
+_QUOTING = ("rich_text_preformatted", "rich_text_quote")
 
 
 class MalformedEventError(ValueError):
@@ -156,7 +157,7 @@ def message_event(body: Json) -> SlackMessage:
         is_hidden=message.hidden,
         is_edited=message.edited is not None,
         text=whole_text(message.text, message.attachments),
-        mentioned_users=frozenset(_users(message.blocks)),
+        mentioned_users=_users(message.blocks),
         files=tuple(_file(file) for file in message.files),
     )
 
@@ -174,21 +175,20 @@ def whole_text(text: str | None, attachments: Sequence[Json]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _users(blocks: object) -> Iterator[str]:
+def _users(blocks: object) -> frozenset[str]:
     """Ids of every ``user`` element anywhere in the blocks' rich text, code and quotes left out."""
-    if isinstance(blocks, list):
-        for item in blocks:  # pyright: ignore[reportUnknownVariableType]
-            yield from _users(item)  # pyright: ignore[reportUnknownArgumentType]
-        return
-    if not isinstance(blocks, dict):
-        return
-    node: dict[str, object] = blocks  # pyright: ignore[reportUnknownVariableType]
-    kind = node.get("type")
-    if kind in ("rich_text_preformatted", "rich_text_quote"):
-        return
-    if kind == "user" and isinstance(node.get("user_id"), str):
-        yield str(node["user_id"])
-    yield from _users(node.get("elements"))
+    found: set[str] = set()
+    left: list[Any] = [blocks]
+    while left:
+        node = left.pop()
+        shape: type[Any] = type(node)
+        if shape is list:
+            left.extend(node)
+        elif shape is dict and (kind := node.get("type")) not in _QUOTING:
+            if kind == "user" and isinstance(user := node.get("user_id"), str):
+                found.add(user)
+            left.append(node.get("elements"))
+    return frozenset(found)
 
 
 def _file(file: _File) -> IncomingFile:

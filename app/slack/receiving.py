@@ -70,7 +70,7 @@ def message_envelope(text: str) -> Json | None:
     What Python's own parser takes beside that, such as half a surrogate pair, comes by way of Bolt.
     """
     try:
-        envelope: object = from_json(text)
+        envelope: object = from_json(text, cache_strings="keys")
     except ValueError:
         return None
     if not isinstance(envelope, dict):

@@ -45,6 +45,20 @@ async def test_what_failed_is_tried_by_the_next_one_who_waits() -> None:
     assert work.begun == 2
 
 
+async def test_whether_it_is_done_is_told_once_whoever_does_it_is_over() -> None:
+    once, work = Once[str](), Work(ZeroDivisionError())
+    assert not await once.is_done("a")
+    doing, asking = asyncio.ensure_future(once.do("a", work)), asyncio.ensure_future(once.is_done("a"))
+    await asyncio.sleep(0)
+    assert not asking.done()
+    work.may_go_on.set()
+    with pytest.raises(ZeroDivisionError):
+        await doing
+    assert not await asking
+    await once.do("a", work)
+    assert await once.is_done("a")
+
+
 async def test_one_who_no_longer_waits_takes_it_from_nobody() -> None:
     once, work = Once[str](), Work()
     first, second = (asyncio.ensure_future(once.do("a", work)) for _ in range(2))

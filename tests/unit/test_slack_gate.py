@@ -140,6 +140,18 @@ def test_a_malformed_event_is_refused_without_quoting_it(broken: dict[str, Any])
     assert "secret" not in str(refusal.value)
 
 
+def test_people_are_named_anywhere_in_rich_text_but_in_code_and_quotes() -> None:
+    def named(user: object) -> dict[str, object]:
+        return {"type": "user", "user_id": user}
+
+    listed = {"type": "rich_text_list", "elements": [{"type": "rich_text_section", "elements": [named("U2")]}]}
+    code = {"type": "rich_text_preformatted", "elements": [named("U3")]}
+    odd = {"type": "rich_text_section", "elements": {"type": "user", "user_id": "U4", "elements": ["U5", None, 7]}}
+    elements = [named("U1"), listed, code, odd, named(7), {"type": ["user"]}]
+    message = message_event(body(blocks=[{"type": "rich_text", "elements": elements}, {}]))
+    assert message.mentioned_users == {"U1", "U2", "U4"}
+
+
 def test_a_forwarded_message_and_files_come_along() -> None:
     message = message_event(
         body(
