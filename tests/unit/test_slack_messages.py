@@ -1,8 +1,11 @@
 """What people say, from the event to the records."""
 
 import asyncio
+import re
 from dataclasses import replace
 from typing import Any
+
+from structlog.testing import capture_logs
 
 from app.background import Background
 from app.channel import IncomingMessage, Place
@@ -13,7 +16,7 @@ from app.dispatch.ports import Limits
 from app.dispatch.work import Work
 from app.sessions.key import SessionKey
 from app.sessions.ticket import Ticket
-from app.slack.messages import Messages
+from app.slack.messages import Messages, new_reference
 from tests.fakes import FakeJournal, OneModel, ScriptedProvider, ports_of, until
 from tests.unbuilt_bolt import unconnected_workspace
 
@@ -75,6 +78,23 @@ async def test_a_mention_that_comes_as_two_events_asks_the_records_once() -> Non
     await asyncio.gather(messages.take(told("message", "Ev1")), messages.take(told("app_mention", "Ev2")))
     await messages.take(told("message", "Ev1"))
     assert journal.asked == 1
+
+
+async def test_of_a_message_that_is_told_again_not_even_the_shape_is_looked_at() -> None:
+    messages, _ = hearing()
+    malformed = told("app_mention", "Ev2", user=7)
+    with capture_logs() as lines:
+        await asyncio.gather(messages.take(told("message", "Ev1")), messages.take(malformed))
+        await messages.take(malformed)
+        assert lines == []
+        await messages.take(told("app_mention", "Ev3", "1.2", user=7))
+    assert [line["event"] for line in lines] == ["event_malformed"]
+
+
+def test_references_are_eight_digits_and_differ() -> None:
+    references = {new_reference() for _ in range(100)}
+    assert len(references) == 100
+    assert all(re.fullmatch("[0-9a-f]{8}", each) for each in references)
 
 
 async def test_two_messages_ask_twice_and_the_bots_own_words_never() -> None:
