@@ -181,7 +181,7 @@ def _users(blocks: object) -> frozenset[str]:
     left: list[Any] = [blocks]
     while left:
         node = left.pop()
-        shape: type[Any] = type(node)
+        shape = node.__class__
         if shape is list:
             left.extend(node)
         elif shape is dict and (kind := node.get("type")) not in _QUOTING:
