@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
+from operator import attrgetter
 
 from app.agents.providers.base import Turn
 from app.channel import ThreadMessage
@@ -69,7 +70,7 @@ def _turn(line: TranscriptMessage, *, is_shared: bool) -> Turn:
 
 def words_of(line: TranscriptMessage, *, is_shared: bool) -> str:
     """A line as a model reads it: who speaks where several do, what was said, and what came with it unread."""
-    words = "\n\n".join(filter(None, [line.content, _unread(line.files)]))
+    words = line.content if line.files == 0 else "\n\n".join(filter(None, [line.content, _unread(line.files)]))
     if line.role == "assistant" or line.author is None or not (is_shared or line.kind is Kind.OBSERVED):
         return words
     # A colon ends the name.
@@ -79,13 +80,11 @@ def words_of(line: TranscriptMessage, *, is_shared: bool) -> str:
 
 
 def _unread(files: int) -> str:
-    if files == 0:
-        return ""
     what = "A file" if files == 1 else f"{files} files"
     return f"[{what} came with this message. You cannot read files; where it matters, say so and ask for the text.]"
 
 
 def _merged(turns: Iterable[Turn]) -> Iterable[Turn]:
-    for _, group in groupby((turn for turn in turns if turn.text.strip()), key=lambda turn: turn.role):
-        members = list(group)
-        yield Turn(members[0].role, "\n\n".join(turn.text for turn in members))
+    for role, group in groupby((turn for turn in turns if turn.text.strip()), key=attrgetter("role")):
+        first, *further = group
+        yield Turn(role, "\n\n".join([first.text, *(turn.text for turn in further)])) if further else first
