@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from uuid import uuid4
+from random import getrandbits
 
 import structlog
 
@@ -87,6 +87,7 @@ class SlackReply:
     async def _run(self) -> None:
         await self._close_earlier()
         while True:
+            self._more.clear()
             match self._answer.next_step(self._clock.monotonic()):
                 case Done():
                     self._is_whole = True
@@ -119,14 +120,19 @@ class SlackReply:
     async def _pause(self, wait: Wait) -> None:
         """Until the moment ``wait`` names, the end of the answer, or text that matters."""
         self._heeds_text = wait.heeds_text
-        left_s = None if wait.until_s is None else max(0.0, wait.until_s - self._clock.monotonic())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(left_s):
-                await self._more.wait()
-        self._more.clear()
+        if wait.until_s is None:
+            await self._more.wait()
+            return
+        left_s = max(0.0, wait.until_s - self._clock.monotonic())
+        # An answer waits again and again, and this is half the work of a timeout.
+        timer = asyncio.get_running_loop().call_later(left_s, self._more.set)
+        try:
+            await self._more.wait()
+        finally:
+            timer.cancel()
 
     async def _make(self, call: Call) -> None:
-        nonce = uuid4().hex
+        nonce = f"{getrandbits(128):032x}"
         try:
             ts = await self._posting.make(call, nonce)
         except SlackRefusalError as fault:
