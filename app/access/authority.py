@@ -15,6 +15,7 @@ from memory.scope import ScopeKeyError, kind_of
 Fact = TypeVar("Fact")
 
 _INSIDE = ChannelFacts(Visibility.MACHINE, is_ext_shared=False)
+_BOT = Resource(ResourceKind.BOT)
 _PLACE_CONDITIONS = frozenset({Condition.STAYS_INSIDE, Condition.IS_SAID_OPENLY})
 
 
@@ -33,6 +34,7 @@ class TableAuthority:
         self, organization: str, grants: Grants, *, people: People, places: Places, policy: Policy | None = None
     ) -> None:
         self._organization = organization
+        self._org = Resource(ResourceKind.ORG, organization)
         self._grants = grants
         self._people = people
         self._places = places
@@ -73,21 +75,21 @@ class TableAuthority:
 
     def may_talk(self, asker: Asker) -> Decision:
         """Whether the bot answers at all."""
-        return self._decide(asker, "bot:talk", Resource(ResourceKind.BOT))
+        return self._decide(asker, "bot:talk", _BOT)
 
     def may_run_agent(self, asker: Asker, agent: str) -> Decision:
         return self._decide(asker, "agent:run", Resource(ResourceKind.AGENT, agent, self._grants.agents.get(agent)))
 
     def may_recall_org(self, asker: Asker) -> Decision:
         """Whether the organisation's memory may go before the answer, which everybody in the channel reads."""
-        return self._decide(asker, "memory:recall", Resource(ResourceKind.ORG, self._organization))
+        return self._decide(asker, "memory:recall", self._org)
 
     def may_recall_repo(self, asker: Asker, repo: str) -> Decision:
         return self._decide(asker, "memory:recall", Resource(ResourceKind.REPO, repo))
 
     def may_reflect_org(self, asker: Asker) -> Decision:
         """Whether the organisation may remember what was said in this conversation."""
-        return self._decide(asker, "memory:reflect", Resource(ResourceKind.ORG, self._organization))
+        return self._decide(asker, "memory:reflect", self._org)
 
     def may_reflect_repo(self, asker: Asker, repo: str) -> Decision:
         return self._decide(asker, "memory:reflect", Resource(ResourceKind.REPO, repo))

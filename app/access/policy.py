@@ -12,6 +12,7 @@ from commands.ports import Decision
 
 ANY_ACTION = "*"
 """Stands in a row about commands for every action, including those that have no row of their own."""
+_ALLOWED = Decision(is_allowed=True)
 _ACTION = re.compile(r"[a-z]+:[a-z]+")
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -176,7 +177,7 @@ def decide(policy: Policy, actor: Actor, action: str, resource: Resource, place:
     mine = [rule for rule in _rules(policy, action, resource.kind) if actor.kind in rule.actors]
     unmet = [_unmet(rule, actor, resource, place) for rule in mine]
     if None in unmet:
-        return Decision(is_allowed=True)
+        return _ALLOWED
     return Decision(is_allowed=False, reason=f"not_{str(unmet[0]).removeprefix('is_')}" if unmet else "no_row")
 
 
