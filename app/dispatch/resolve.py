@@ -154,7 +154,10 @@ def _repository(chosen_one: str | None) -> str | None:
 
 
 def _strongest(layers: Iterable[tuple[Layer, T | None]]) -> _Found[T] | None:
-    return next((_Found(value, layer) for layer, value in layers if value), None)
+    for layer, value in layers:
+        if value:
+            return _Found(value, layer)
+    return None
 
 
 def _layer_of(found: _Found[T] | None) -> Layer:
