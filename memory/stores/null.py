@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from memory.record import Kind, MemoryCandidate, MemoryRecord, WriteCounts
 from memory.store import EraseReceipt, Query, Retrieved
 
+_NOTHING = Retrieved()
+
 
 class NullStore:
     """Empty for every scope, so that a turn runs the same steps with memory off as with it on.
@@ -13,10 +15,10 @@ class NullStore:
     """
 
     async def retrieve(self, scope_key: str, query: Query) -> Retrieved:  # noqa: ARG002 - the port's
-        return Retrieved()
+        return _NOTHING
 
     def retrieve_at_once(self, scope_key: str, query: Query) -> Retrieved | None:  # noqa: ARG002 - the port's
-        return Retrieved()
+        return _NOTHING
 
     async def get(self, scope_key: str, ids: Sequence[str]) -> Sequence[MemoryRecord]:  # noqa: ARG002 - the port's
         return ()
