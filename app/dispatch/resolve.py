@@ -102,10 +102,9 @@ def resolve(
     asked = [(layer, wishes[layer]) for layer in SAID_OR_SET if layer in wishes]
     agent = _strongest((layer, agents.get(wish.agent or "")) for layer, wish in asked)
     agent = agent or _Found(_default_agent(agents, defaults), Layer.DEFAULTS)
-    own = (Layer.AGENT, Wish(model=agent.value.model, effort=agent.value.effort))
     known = ((layer, wish.model if wish.model and knows_model(wish.model) else None) for layer, wish in asked)
-    model = _strongest([*known, (own[0], own[1].model)]) or _Found(defaults.model, Layer.DEFAULTS)
-    effort = _strongest((layer, wish.effort) for layer, wish in [*asked, own])
+    model = _strongest([*known, (Layer.AGENT, agent.value.model)]) or _Found(defaults.model, Layer.DEFAULTS)
+    effort = _strongest([*((layer, wish.effort) for layer, wish in asked), (Layer.AGENT, agent.value.effort)])
     repo = _strongest((layer, wish.repo) for layer, wish in asked if layer in BINDING)
     return Resolution(
         agent.value,
