@@ -1,36 +1,21 @@
-"""Slack's Web API as the bot calls it: one place for deadlines, retries and the meaning of failures."""
+"""Slack's Web API as the bot calls it: one place for deadlines and the meaning of failures."""
 
+import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackRequestError
-from slack_sdk.http_retry.async_handler import AsyncRetryHandler
-from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
-from slack_sdk.http_retry.request import HttpRequest
-from slack_sdk.http_retry.response import HttpResponse
-from slack_sdk.http_retry.state import RetryState
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from app.slack.outcome import Refusal, refusal_of
+from app.slack.repeating import REPEATABLE, RepeatReadsHandler, WaitOutReadsHandler
 
-REPEATABLE = frozenset(
-    {
-        "auth.test",
-        "conversations.history",
-        "conversations.info",
-        "conversations.members",
-        "conversations.replies",
-        "team.info",
-        "users.info",
-    }
-)
-"""Methods that only read, so that a second call after a lost answer can do no harm."""
-
-_SERVER_ERROR = 500
+_OK, _SERVER_ERROR = 200, 500
 
 
 class SlackRefusalError(Exception):
@@ -47,52 +32,15 @@ class SlackLostError(Exception):
     """No (usable) answer came, so the call may or may not have been carried out."""
 
 
-class RepeatReadsHandler(AsyncRetryHandler):
-    """Repeats a reading call after a connection error or a server error; never one that changes anything.
-
-    It takes the place of the SDK's default handler, which sends posts again after a dropped connection although
-    Slack may have taken the first one.
-    """
-
-    async def _can_retry_async(
-        self,
-        *,
-        state: RetryState,  # noqa: ARG002 - the SDK's signature
-        request: HttpRequest,
-        response: HttpResponse | None = None,
-        error: Exception | None = None,
-    ) -> bool:
-        if method_of(request.url) not in REPEATABLE:
-            return False
-        if error is not None:
-            return isinstance(error, aiohttp.ClientConnectionError | TimeoutError)
-        return response is not None and response.status_code >= _SERVER_ERROR
-
-
-class WaitOutReadsHandler(AsyncRateLimitErrorRetryHandler):
-    """Waits out a 429 of a reading call; a refused write is its caller's to place again."""
-
-    async def _can_retry_async(
-        self,
-        *,
-        state: RetryState,
-        request: HttpRequest,
-        response: HttpResponse | None = None,
-        error: Exception | None = None,
-    ) -> bool:
-        is_limited = await super()._can_retry_async(state=state, request=request, response=response, error=error)
-        return is_limited and method_of(request.url) in REPEATABLE
-
-
-def method_of(url: str) -> str:
-    return url.rsplit("/", 1)[-1].split("?", 1)[0]
-
-
 class SlackCalls:
     """One bot token's Web API over one pooled session."""
 
     def __init__(self, client: AsyncWebClient) -> None:
         self.client = client
+        agent = str(cast("Any", client).headers["User-Agent"])
+        self._headers = {"User-Agent": agent, "Content-Type": "application/json;charset=utf-8"}
+        if client.token:
+            self._headers["Authorization"] = f"Bearer {client.token}"
 
     async def call(self, method: str, arguments: Mapping[str, object], *, as_query: bool = False) -> Mapping[str, Any]:
         """The answer's JSON object. Raises ``SlackRefusalError`` or ``SlackLostError``.
@@ -100,6 +48,16 @@ class SlackCalls:
         Arguments that are ``None`` are left out. ``as_query`` sends them as a query string, as reads are sent.
         """
         given = {name: value for name, value in arguments.items() if value is not None}
+        session = self.client.session
+        try:
+            if as_query or method in REPEATABLE or session is None or session.closed:
+                return await self._by_sdk(method, given, as_query=as_query)
+            return await self._by_hand(session, method, given)
+        except (aiohttp.ClientError, TimeoutError, SlackRequestError, OSError, AttributeError) as fault:
+            # AttributeError: what the SDK raises over an answer that is no JSON object, such as a proxy's.
+            raise SlackLostError(f"{method}: {type(fault).__name__}") from fault
+
+    async def _by_sdk(self, method: str, given: dict[str, object], *, as_query: bool) -> Mapping[str, Any]:
         # The SDK's annotations leave the element types of its dictionaries open.
         api_call = cast("Callable[..., Awaitable[AsyncSlackResponse]]", self.client.api_call)  # pyright: ignore[reportUnknownMemberType]
         try:
@@ -108,11 +66,22 @@ class SlackCalls:
             else:
                 response = await api_call(method, json=given)
         except SlackApiError as fault:
-            raise _meaning(method, fault) from fault
-        except (aiohttp.ClientError, TimeoutError, SlackRequestError, OSError, AttributeError) as fault:
-            # AttributeError: what the SDK raises over an answer that is no JSON object, such as a proxy's.
-            raise SlackLostError(f"{method}: {type(fault).__name__}") from fault
+            told = cast("Any", fault.response)
+            status: int = getattr(told, "status_code", 0)
+            raise _meaning(method, status, getattr(told, "headers", {}), getattr(told, "data", None)) from fault
         return cast("Mapping[str, Any]", cast("Any", response).data)
+
+    async def _by_hand(
+        self, session: aiohttp.ClientSession, method: str, given: dict[str, object]
+    ) -> Mapping[str, Any]:
+        """As the SDK does it, in two thirds of the time: nothing here is repeated, so nothing is kept for that."""
+        url, proxy = f"{self.client.base_url}{method}", self.client.proxy
+        async with session.post(url, json=given, headers=self._headers, proxy=proxy) as response:
+            body = await response.read()
+        answer = _object(body, response.content_type)
+        if response.status == _OK and answer.get("ok"):
+            return answer
+        raise _meaning(method, response.status, response.headers, answer)
 
     async def upload(self, url: str, content: bytes) -> None:
         """Send a file's bytes to the address files.getUploadURLExternal gave. Raises ``SlackLostError``."""
@@ -121,7 +90,7 @@ class SlackCalls:
                 answer = await session.post(url, data=content, proxy=self.client.proxy, allow_redirects=False)
         except (aiohttp.ClientError, TimeoutError, OSError) as fault:
             raise SlackLostError(f"upload: {type(fault).__name__}") from fault
-        if answer.status != 200:  # noqa: PLR2004 - HTTP's OK
+        if answer.status != _OK:
             raise SlackLostError(f"upload: status {answer.status}")
 
 
@@ -154,14 +123,21 @@ def is_loopback(url: str) -> bool:
     return urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}
 
 
-def _meaning(method: str, fault: SlackApiError) -> SlackRefusalError | SlackLostError:
-    response = cast("Any", fault.response)
-    headers: Mapping[str, str] = getattr(response, "headers", {}) or {}
-    status: int = getattr(response, "status_code", 0)
-    data: object = getattr(response, "data", None)
+def _object(body: bytes, media_type: str) -> Mapping[str, Any]:
+    """Empty for what is no JSON object."""
+    value: object = None
+    if media_type == "application/json":
+        with suppress(ValueError):
+            value = json.loads(body)
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _meaning(
+    method: str, status: int, headers: Mapping[str, str] | None, data: object
+) -> SlackRefusalError | SlackLostError:
     error = str(cast("dict[str, object]", data).get("error", "")) if isinstance(data, dict) else ""
     if error == "ratelimited" or status == 429:  # noqa: PLR2004 - HTTP's own number
-        return SlackRefusalError(method, Refusal.RATE_LIMITED, "ratelimited", _seconds(headers))
+        return SlackRefusalError(method, Refusal.RATE_LIMITED, "ratelimited", _seconds(headers or {}))
     refusal = refusal_of(error) if error else None
     if refusal is None or status >= _SERVER_ERROR:
         return SlackLostError(f"{method}: status {status}")

@@ -2,12 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from aiohttp import web
 from slack_sdk.http_retry.request import HttpRequest
 from slack_sdk.http_retry.response import HttpResponse
 from slack_sdk.http_retry.state import RetryState
@@ -17,13 +15,10 @@ from app.channel import nobody_listens
 from app.clock import SystemClock
 from app.errors import ConfigurationError, DeliveryError, StoppedByUserError
 from app.slack.calls import (
-    RepeatReadsHandler,
     SlackCalls,
     SlackLostError,
     SlackRefusalError,
-    WaitOutReadsHandler,
     is_loopback,
-    method_of,
     web_client,
 )
 from app.slack.identity import identify
@@ -31,22 +26,10 @@ from app.slack.names import CAPACITY, FRESH_S, UNKNOWN_S, Names
 from app.slack.outcome import Refusal, refusal_of
 from app.slack.payloads import Identity
 from app.slack.posting import Posting, Thread
+from app.slack.repeating import RepeatReadsHandler, WaitOutReadsHandler, method_of
 from app.slack.reply import SlackReply
 from app.slack.status import REFRESH_S, SHOW_AFTER_S, SlackStatus, Statuses
 from tests.fakes import ManualClock, until
-
-
-@asynccontextmanager
-async def open_server(handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> AsyncGenerator[str]:
-    runner = web.ServerRunner(web.Server(handler))
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
-
 
 THREAD = Thread("C1", "1.0", "T1", "U1", "1.0")
 
@@ -346,27 +329,3 @@ async def test_a_writer_that_breaks_does_not_pass_for_a_finished_answer() -> Non
     answer.write("hello")
     with pytest.raises(DeliveryError, match="broke off"):
         await answer.finish()
-
-
-@pytest.mark.parametrize(
-    ("body", "media_type", "status"),
-    [
-        ("<html>log in</html>", "text/html", 200),
-        ("", "application/json", 200),
-        ("{", "application/json", 200),
-        ("[1]", "application/json", 200),
-        ("a proxy's words", "text/plain", 200),
-        ("<html>bad gateway</html>", "text/html", 502),
-        ('{"ok": false}', "application/json", 200),
-        ('{"ok": false, "error": "internal_error"}', "application/json", 200),
-    ],
-)
-async def test_an_answer_that_is_not_slacks_counts_as_lost(body: str, media_type: str, status: int) -> None:
-    async def answer_anything(_request: web.BaseRequest) -> web.Response:
-        return web.Response(text=body, content_type=media_type, status=status)
-
-    async with open_server(answer_anything) as address:
-        calls = SlackCalls(web_client(None, api_url=f"{address}/api/", token="xoxb-x"))
-        with pytest.raises(SlackLostError) as lost:
-            await calls.call("chat.postMessage", {"channel": "C1"})
-    assert body not in str(lost.value) or not body
