@@ -25,6 +25,10 @@ class Taken:
         return Taken(self.usage + other.usage, self.is_partial or other.is_partial, self.calls + other.calls)
 
 
+_BEGUN = Taken(is_partial=True)
+"""By a call that nothing is counted of yet."""
+
+
 class Meter:
     """Read by whoever has to account for calls, told of by whoever makes them, one after another.
 
@@ -44,7 +48,7 @@ class Meter:
 
     def began(self) -> None:
         """A call goes out; how much it takes is not known from now on."""
-        self._before, self._call = self.taken, Taken(is_partial=True)
+        self._before, self._call = self.taken, _BEGUN
 
     def counted(self, usage: Usage) -> None:
         """The provider's count of the call so far, in place of an earlier one."""
@@ -55,5 +59,5 @@ class Meter:
 
     def failed(self, fault: ModelError, *, has_text: bool) -> None:
         """A call that was turned away before it brought a word or a count took nothing."""
-        if isinstance(fault, _TURNED_AWAY) and not has_text and self._call == Taken(is_partial=True):
+        if isinstance(fault, _TURNED_AWAY) and not has_text and self._call == _BEGUN:
             self._call = None
