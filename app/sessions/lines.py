@@ -291,5 +291,5 @@ class Lines(Generic[T]):
     def _release(self, ticket: Ticket[T]) -> None:
         """Give back its place among all turns, or its wish for one."""
         self._asking.pop(ticket, None)
-        if ticket.stage in {Stage.GRANTED, Stage.RUNNING}:
+        if ticket.stage in (Stage.GRANTED, Stage.RUNNING):
             self._free += 1
