@@ -1,4 +1,4 @@
-"""Sources and lines for tests of the session store."""
+"""Sources, lines and turns for tests of what is kept of a session."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,9 +6,12 @@ from itertools import count
 
 from app.channel import ThreadKey
 from app.clock import Clock
+from app.dispatch.journal import TurnRecord
+from app.sessions.entry import Cost, SessionEntry, Tokens
 from app.sessions.key import KeyRules
 from app.sessions.source import ChatType, SessionSource
 from app.sessions.transcript import Kind, TranscriptMessage
+from app.sessions.usage import Run
 from app.state.engine import Database
 from app.state.sessions import StateSessions
 from tests.fakes import EPOCH
@@ -40,3 +43,20 @@ def observed(content: str, position: str | None = None) -> TranscriptMessage:
 
 def contents(lines: Sequence[TranscriptMessage]) -> list[str]:
     return [line.content for line in lines]
+
+
+def turn_record(entry: SessionEntry, said_back: str = "5433") -> TurnRecord:
+    """Of a turn that was answered with ``said_back``."""
+    run = Run(
+        reference="abcd1234",
+        session_key=entry.session_key,
+        session_id=entry.session_id,
+        user_id="slack:U1",
+        channel_id="slack:C1",
+        outcome="ran",
+        tokens=Tokens(1),
+        cost=Cost(1),
+        started_at=EPOCH,
+        ended_at=EPOCH,
+    )
+    return TurnRecord(run, (said("which port?", "1.1"), answer(said_back)), "1.1", 1, is_success=True)

@@ -11,8 +11,8 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -265,7 +265,27 @@ class Gate:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._opened = threading.Event()
+        self._begun, self._opened = threading.Event(), threading.Event()
+
+    @asynccontextmanager
+    async def closed(self) -> AsyncGenerator[None]:
+        """The writer is held up from before this begins until it ends."""
+        holding = await self.close()
+        try:
+            yield
+        finally:
+            self.open()
+        async with asyncio.timeout(WAIT_S):
+            await holding
+
+    async def close(self) -> asyncio.Future[None]:
+        """Done once the gate is open again."""
+        holding = asyncio.ensure_future(self._database.write(self._hold))
+        await asyncio.to_thread(self._begun.wait, WAIT_S)
+        return holding
+
+    def open(self) -> None:
+        self._opened.set()
 
     async def gathered(self, *works: Callable[[Connection], object]) -> Sequence[object]:
         holding = asyncio.ensure_future(self._database.write(self._hold))
@@ -278,4 +298,5 @@ class Gate:
             return await asyncio.gather(*gathering, return_exceptions=True)
 
     def _hold(self, _connection: Connection) -> None:
+        self._begun.set()
         assert self._opened.wait(WAIT_S)

@@ -1,9 +1,10 @@
 """The journal over the state database."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from hashlib import sha256
 
 import structlog
+from sqlalchemy import Connection
 
 from app.channel import IncomingMessage, Place
 from app.clock import Clock
@@ -18,6 +19,8 @@ from app.state.sessions import eight_hex_digits
 from commands.spec import Replaced
 
 MESSAGE_UNREADABLE = "message_unreadable"
+STEP_CHARS = 8_000
+"""Of what a turn said: the full-text index takes half a millisecond for them, and other messages wait meanwhile."""
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -32,7 +35,7 @@ class StateJournal:
     async def accept(self, message: IncomingMessage, key: SessionKey, address: str | None) -> Accepted | None:
         now = self._clock.now()
         claim = message_rows.Claim(message, key, address, now)
-        claimed = await self._database.write(lambda connection: message_rows.claim(connection, claim))
+        claimed = await self._database.step(lambda connection: message_rows.claim(connection, claim))
         return None if claimed is None else Accepted(claimed, message, key, now, address)
 
     async def withdraw(self, place: Place, parts: Collection[str]) -> Sequence[Waiting]:
@@ -46,16 +49,16 @@ class StateJournal:
         arrival = Arrival(accepted.session_key, source, accepted.message.thread_key)
         moment = Moment(self._clock.now(), eight_hex_digits)
 
-        return await self._database.write(lambda connection: turn_steps.begin(connection, accepted.id, arrival, moment))
+        return await self._database.step(lambda connection: turn_steps.begin(connection, accepted.id, arrival, moment))
 
     async def begin_command(self, accepted: Accepted) -> None:
         now = self._clock.now()
-        await self._database.write(
+        await self._database.step(
             lambda connection: message_rows.begin(connection, accepted.id, now, message_rows.COMMAND)
         )
 
     async def posted(self, accepted: Accepted, position: str) -> None:
-        await self._database.write(lambda connection: message_rows.note_post(connection, accepted.id, position))
+        await self._database.step(lambda connection: message_rows.note_post(connection, accepted.id, position))
 
     async def foreign(self, accepted: Accepted) -> frozenset[str]:
         return await self._database.read(lambda connection: message_rows.foreign_posts(connection, accepted))
@@ -65,7 +68,7 @@ class StateJournal:
     ) -> None:
         now, delivery = self._clock.now(), _delivery(accepted, text, record)
         others = [each.id for each in carried]
-        await self._database.write(lambda connection: turn_steps.promise(connection, delivery, others, now))
+        await self._database.step(lambda connection: turn_steps.promise(connection, delivery, others, now))
 
     async def lead_on(
         self, accepted: Accepted, text: str, then: IncomingMessage, replaced: Replaced | None = None
@@ -80,11 +83,15 @@ class StateJournal:
 
     async def end(self, accepted: Accepted, outcome: str, record: TurnRecord | None = None) -> None:
         now = self._clock.now()
-        await self._database.write(lambda connection: turn_steps.end(connection, accepted, outcome, record, now))
+        await self._for(record)(lambda connection: turn_steps.end(connection, accepted, outcome, record, now))
 
     async def undelivered(self, accepted: Accepted, record: TurnRecord | None) -> int:
         now = self._clock.now()
         return await self._database.write(lambda connection: turn_steps.undelivered(connection, accepted, record, now))
+
+    def _for(self, record: TurnRecord | None) -> Callable[[Callable[[Connection], None]], Awaitable[None]]:
+        chars = 0 if record is None else sum(len(line.content) for line in record.lines)
+        return self._database.step if chars <= STEP_CHARS else self._database.write
 
     async def unfinished(self) -> Sequence[Unfinished]:
         now = self._clock.now()

@@ -8,16 +8,15 @@ from typing import Any
 
 from sqlalchemy import event
 
-from app.dispatch.journal import Accepted, TurnRecord
+from app.dispatch.journal import Accepted
 from app.dispatch.keying import Keying
-from app.sessions.entry import Cost, SessionEntry, Tokens
-from app.sessions.usage import Run
+from app.sessions.entry import SessionEntry
 from app.state.engine import Database
 from app.state.journal import StateJournal
 from app.state.opening import FILE_NAME, default_url, open_database
 from app.state.sessions import StateSessions
-from tests.fakes import EPOCH, ManualClock, message
-from tests.session_lines import answer, said
+from tests.fakes import ManualClock, message
+from tests.session_lines import turn_record
 
 KEYING = Keying()
 _STATEMENTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
@@ -46,31 +45,15 @@ def scanned(file: Path, asked: Collection[str]) -> set[str]:
     return {each for each, steps in plans.items() if any(step[3].startswith("SCAN") for step in steps)}
 
 
-def record_of(entry: SessionEntry) -> TurnRecord:
-    run = Run(
-        reference="abcd1234",
-        session_key=entry.session_key,
-        session_id=entry.session_id,
-        user_id="slack:U1",
-        channel_id="slack:C1",
-        outcome="ran",
-        tokens=Tokens(1),
-        cost=Cost(1),
-        started_at=EPOCH,
-        ended_at=EPOCH,
-    )
-    return TurnRecord(run, (said("which port?", "1.1"), answer("5433")), "1.1", 1, is_success=True)
-
-
 async def turn(journal: StateJournal, position: str) -> tuple[Accepted, SessionEntry]:
     asked = message(event=f"Ev{position}", position=position, root="1.0")
     accepted = await journal.accept(asked, KEYING.key(asked), "here")
     assert accepted is not None
     entry = await journal.begin(accepted, KEYING.source(asked))
     await journal.posted(accepted, f"{position}5")
-    await journal.promise(accepted, "5433", record_of(entry))
-    await journal.undelivered(accepted, record_of(entry))
-    await journal.end(accepted, "ran", record_of(entry))
+    await journal.promise(accepted, "5433", turn_record(entry))
+    await journal.undelivered(accepted, turn_record(entry))
+    await journal.end(accepted, "ran", turn_record(entry))
     return accepted, entry
 
 

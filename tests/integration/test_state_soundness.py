@@ -5,7 +5,7 @@ Session lifecycle, appendix: state database and FTS recovery.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, event, insert, text
 from app.errors import ConfigurationError
 from app.state import full_text
 from app.state.checking import Condition, Report, examine, probe, refuse_damaged_pages
-from app.state.engine import REBUILD_EVERY_S, STATE_INDEX_REBUILT
+from app.state.engine import REBUILD_EVERY_S, STATE_INDEX_REBUILT, Database
 from app.state.errors import StateBusyError, StateDamagedError, StateIndexDamagedError
 from app.state.migrating import upgrade
 from app.state.opening import engine_of, open_database
@@ -204,11 +204,15 @@ def test_a_database_that_is_busy_is_not_called_damaged(file: Path) -> None:
             probe(engine)
 
 
-async def test_an_index_damaged_while_the_bot_runs_is_made_anew_and_the_write_kept(file: Path) -> None:
+@pytest.mark.parametrize("hand_in", [Database.write, Database.step])
+async def test_an_index_damaged_while_the_bot_runs_is_made_anew_and_the_write_kept(
+    file: Path, hand_in: Callable[[Database, Callable[[Connection], object]], Awaitable[object]]
+) -> None:
     async with open_database(url_of(file)) as database:
+        await hand_in(database, count)
         changed(file, UNUSABLE)
         with structlog.testing.capture_logs() as lines:
-            await database.write(saying("afterwards"))
+            await hand_in(database, saying("afterwards"))
         assert [line["event"] for line in lines] == [STATE_INDEX_REBUILT]
         assert await database.read(finding("afterwards")) == 1
         assert await database.read(finding("word1")) > 1
