@@ -67,7 +67,6 @@ async def build(  # noqa: PLR0913 - every port may be given, and each is named
             slack.authority,
             registry,
             remembering.recall,
-            slack.places,
             reflection or (learning.reflecting if learning is not None else None),
         )
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)

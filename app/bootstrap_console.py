@@ -33,9 +33,9 @@ async def open_dispatcher(settings: Settings, background: Background) -> AsyncGe
 
     What a turn leaves to ``background`` is finished before they close. Raises ``ConfigurationError``, ``StateError``.
     """
-    clock, places = SystemClock(), Elsewhere()
+    clock = SystemClock()
     access = TableAuthority(
-        organization_of(settings), grants_of(settings, Bearers({})), people=Strangers(), places=places
+        organization_of(settings), grants_of(settings, Bearers({})), people=Strangers(), places=Elsewhere()
     )
     async with (
         open_state(settings, clock, is_bot=False) as state,
@@ -45,7 +45,7 @@ async def open_dispatcher(settings: Settings, background: Background) -> AsyncGe
         talking = Talking(settings, state, models, clock, background)
         status = TerminalStatus(settings)
         registry = registry_of(settings, memory.store, access, status, clock, talking.commands())
-        ports = talking.ports(access, registry, memory.recall, places, None)
+        ports = talking.ports(access, registry, memory.recall, None)
         ports.models.resolve(resolve(ports.agents, ports.defaults).model)
         dispatcher = Dispatcher(ports, limits_of(settings), talking.fitting())
         yield dispatcher

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from app.access.actor import Places
 from app.access.authority import TableAuthority
 from app.agents.definitions import Agent, agents
 from app.agents.loop import AgentLoop
@@ -83,7 +82,6 @@ class Talking:
         access: TableAuthority,
         commands: Registry,
         recall: Recall,
-        places: Places,
         reflection: Reflection | None,
     ) -> Ports:
         state, settings = self._state, self._settings
@@ -105,7 +103,7 @@ class Talking:
             preferences=state.preferences,
             defaults=self._defaults,
             models=self._models,
-            provision=Provision(recall, places, state.sessions, setting),
+            provision=Provision(recall, state.sessions, setting),
             loop=AgentLoop(self._clock),
             reflection=reflection,
             clock=self._clock,

@@ -476,7 +476,6 @@ def ports_of(
         models=models,
         provision=Provision(
             Recall(memory or NullStore(), KeywordRanker(), Budget()),
-            Rooms(),
             journal,
             Setting("acme", Budgets(1000, 99), KeyRules(), is_command=lambda text: text.startswith("!")),
         ),

@@ -98,7 +98,8 @@ class Preparing:
                 raise NotAllowedError(decision.reason)
         repo = choice.resolution.repo
         progress.teaches = teachable(access, asker, repo)
-        return Asking(choice.resolution, choice.model.model, choice.advice, readable(access, asker, repo))
+        reads = readable(access, asker, repo)
+        return Asking(choice.resolution, choice.model.model, asker.place.facts, choice.advice, reads)
 
     async def _opened(self, progress: Progress) -> Opened:
         ports, work = self._ports, progress.work

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Protocol
 
-from app.access.actor import ChannelFacts, Places
+from app.access.actor import ChannelFacts
 from app.agents.prompt import conversation, observed, system_prompt
 from app.agents.providers.base import ModelRequest
 from app.channel import ThreadMessage
@@ -54,6 +54,8 @@ class Asking:
     resolution: Resolution
     model: str
     """The provider's own name of it."""
+    place: ChannelFacts
+    """Where the question was asked, as it was looked up to admit it."""
     advice: str | None = None
     """Wishes of the channel and the person about how to answer."""
     reads: Shared = NOTHING
@@ -83,13 +85,11 @@ class Found:
     """Of the thread, what the transcript does not have."""
     recalled: Recalled
     names: Mapping[Ticket[Work], str]
-    facts: ChannelFacts
 
 
 class Provision:
-    def __init__(self, memory: Recall, places: Places, sessions: Remembers, setting: Setting) -> None:
+    def __init__(self, memory: Recall, sessions: Remembers, setting: Setting) -> None:
         self._memory = memory
-        self._places = places
         self._sessions = sessions
         self._setting = setting
 
@@ -109,8 +109,7 @@ class Provision:
             seen, recalled, names = await see(), await recall(), await names_of(progress.standing)
         else:
             seen, recalled, names = await asyncio.gather(see(), recall(), names_of(progress.standing))
-        # Whoever asks was looked up before, and the place with them: it is at hand.
-        return Found(seen, recalled, names, await self._places.facts(message.channel_id))
+        return Found(seen, recalled, names)
 
     def request(self, progress: Progress, opened: Opened, asking: Asking, found: Found) -> ModelRequest:
         """The model call this turn asks for, with what was ``found`` for it: its messages are final now.
@@ -118,7 +117,7 @@ class Provision:
         Leaves in ``progress`` what the transcript lacks, and the memory that went into the call.
         """
         setting, names = self._setting, found.names
-        context = self._context(opened, found.facts, names[progress.tickets[0]])
+        context = self._context(opened, asking.place, names[progress.tickets[0]])
         said = [said_line(ticket.said, names[ticket]) for ticket in progress.final()]
         # Of messages that are answered together, the first one says how.
         if directives := written(progress.work.wish):
@@ -154,9 +153,9 @@ class Provision:
         heard = await self._sessions.heard(session_id, [each.position for each in others]) if others else ()
         return [each for each in others if each.position not in heard]
 
-    def _context(self, opened: Opened, facts: ChannelFacts, name: str) -> str:
+    def _context(self, opened: Opened, place: ChannelFacts, name: str) -> str:
         """Where the conversation takes place, in words that do not change from turn to turn."""
-        source = replace(opened.source, chat_name=facts.name, chat_topic=facts.topic, user_name=name)
+        source = replace(opened.source, chat_name=place.name, chat_topic=place.topic, user_name=name)
         context = build_session_context(
             source,
             connected_platforms=(source.platform,),

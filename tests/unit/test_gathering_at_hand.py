@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from app.channel import ChannelId, IncomingMessage, ThreadKey, ThreadMessage
+from app.access.actor import ActorKind, ChannelFacts
+from app.access.authority import TableAuthority
+from app.access.grants import Grants
+from app.channel import ChannelId, IncomingMessage, ThreadKey, ThreadMessage, Visibility
 from memory.store import Query, Retrieved
 from memory.stores.null import NullStore
 from tests.counting_tasks import tasks_made
 from tests.dispatch_house import House, SlowChat
-from tests.fakes import message, until
+from tests.fakes import Members, message, until
 
 FIRST, SECOND = "1700000000.000100", "1700000000.000200"
 
@@ -82,3 +85,24 @@ async def test_a_name_and_memory_are_waited_for_side_by_side_where_no_thread_is_
     await until(lambda: chat.is_asked and store.is_asked)
     chat.is_known.set()
     assert await turn == "ran"
+
+
+class NamedRooms:
+    """Counts who asks."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def facts(self, channel_id: str) -> ChannelFacts:
+        self.asked.append(channel_id)
+        return ChannelFacts(Visibility.PUBLIC, is_ext_shared=False, name="deploys", topic="What goes out")
+
+
+async def test_the_place_that_a_model_is_told_of_is_the_one_that_was_looked_up_to_admit_the_question() -> None:
+    rooms = NamedRooms()
+    house = House(access=TableAuthority("acme", Grants(), people=Members(ActorKind.MEMBER), places=rooms))
+    await house.handle(message())
+    told = "\n".join(house.provider.requests[0].system)
+    assert '- Place: channel "deploys"' in told
+    assert '- Topic: "What goes out"' in told
+    assert rooms.asked == ["slack:C1"]
