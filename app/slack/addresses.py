@@ -1,7 +1,5 @@
 """How a conversation is found again after a restart: the message that it answers, as text."""
 
-from dataclasses import replace
-
 from pydantic import TypeAdapter, ValidationError
 
 from app.channel import Chat, IncomingMessage
@@ -9,12 +7,12 @@ from app.slack.chat import Workspace, slack_chat
 from app.slack.payloads import SlackMessage
 
 _MESSAGES = TypeAdapter(SlackMessage)
+_WORDS = {"text", "mentioned_users", "files"}
 
 
 def address_of(message: SlackMessage) -> str:
     """What ``reopened`` takes. The message's words are not in it: they are kept with the message itself."""
-    bare = replace(message, text="", files=(), mentioned_users=frozenset())
-    return _MESSAGES.dump_json(bare).decode()
+    return _MESSAGES.dump_json(message, exclude=_WORDS).decode()
 
 
 def reopened(workspace: Workspace, message: IncomingMessage, address: str) -> Chat | None:

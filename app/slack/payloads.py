@@ -48,10 +48,10 @@ class SlackMessage:
     is_hidden: bool
     is_edited: bool
     """True for the app_mention event that Slack sends when an edit adds the mention."""
-    text: str
-    mentioned_users: frozenset[str]
+    text: str = ""
+    mentioned_users: frozenset[str] = frozenset()
     """Users named in the message's rich text, which may name one that ``text`` does not."""
-    files: tuple[IncomingFile, ...]
+    files: tuple[IncomingFile, ...] = ()
 
     @property
     def root_ts(self) -> str:
