@@ -71,16 +71,18 @@ class SessionSource:
         Ids are escaped so that none holds ``..``, a slash or a backslash, which names of programs may.
         """
         core = {"platform": self.platform, "chat_id": _escaped(self.chat_id), "chat_type": self.chat_type.value}
-        rest = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in core}
-        return core | {name: _escaped(value) if name in _IDS else value for name, value in rest.items() if value}
+        rest = ((name, getattr(self, name)) for name in _NAMES if name not in core)
+        return core | {name: _escaped(value) if name in _IDS else value for name, value in rest if value}
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> "SessionSource":
         """Raises ``SourceError``; fields that are not known are let be."""
         if absent := sorted(name for name in _REQUIRED if not isinstance(kept.get(name), str)):
             raise SourceError(f"a source lacks {', '.join(absent)}")
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: _read(name, value) for name, value in kept.items() if name in known and value is not None})
+        return cls(**{name: _read(name, value) for name, value in kept.items() if name in _NAMES and value is not None})
+
+
+_NAMES = tuple(field.name for field in fields(SessionSource))
 
 
 def _escaped(identifier: str) -> str:
