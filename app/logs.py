@@ -46,7 +46,7 @@ def configure(log_format: LogFormat, level: LogLevel, *, stream: TextIO) -> None
     structlog.configure(
         processors=[*shared, final],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
-        logger_factory=structlog.WriteLoggerFactory(stream),
+        logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
     _adopt_libraries(shared, final, stream, max(threshold, logging.WARNING))
