@@ -27,6 +27,7 @@ async def test_who_is_looked_for_before_the_page_knows_anybody_is_found_once_it_
     async with shown(tmp_path) as page:
         await page.route(STATE, tell_late)
         await page.reload()
+        await expect(page.get_by_test_id("timeline")).to_be_hidden()
         await page.keyboard.press("Control+k")
         await page.keyboard.type("switchb")
         await expect(page.get_by_test_id("quick-switch")).to_be_visible()
