@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
 
-WIDTH = 8
+WIDTH = 16
 """Messages that may look around (thread, memory, names) at one time. The work is short and mostly waits for the
 network; every further one at work delays the event loop's answer to Slack, which counts three seconds."""
 CROWD = 64
