@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Protocol
 
 import structlog
@@ -35,13 +36,16 @@ class Background:
         """
         task = asyncio.create_task(_guarded(work, name), name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        # A task that is cancelled before its first step never reaches the work, which would then complain.
-        task.add_done_callback(lambda _: work.close())
         if last:
             self._last.add(task)
-            task.add_done_callback(self._last.discard)
+        task.add_done_callback(partial(self._over, work))
         return task
+
+    def _over(self, work: Coroutine[Any, Any, object], task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        self._last.discard(task)
+        # A task that is cancelled before its first step never reaches the work, which would then complain.
+        work.close()
 
     async def drain(self, deadline_s: float, last_words_s: float = 5.0) -> int:
         """Wait up to ``deadline_s`` for what runs, then cancel the rest and wait for its last words.

@@ -181,7 +181,7 @@ class Answer:
             self._outgoing = self._fence_off(segment.shown)
             segment.is_full = True
             return
-        if segment is not None and not self._has_ended and now < self._flush_at(segment):
+        if not self._pending or (segment is not None and not self._has_ended and now < self._flush_at(segment)):
             return
         shown = segment.shown if segment is not None else ""
         usable = self._pending if self._has_ended else self._pending[: len(self._pending) - held_back(self._pending)]

@@ -57,7 +57,7 @@ def without_crowd_mentions(text: str) -> str:
 
     A model's words must never ring a whole channel; Slack interprets these even inside markdown text.
     """
-    return _CROWD.sub(f"<{ZERO_WIDTH_SPACE}!", text)
+    return _CROWD.sub(f"<{ZERO_WIDTH_SPACE}!", text) if "<!" in text else text
 
 
 def held_back(text: str) -> int:

@@ -11,7 +11,7 @@ from app.background import Spawn
 from app.channel import nobody_listens
 from app.clock import Clock
 from app.errors import DeliveryError, StoppedByUserError, SwitchboardError
-from app.slack.answer import Answer
+from app.slack.answer import HOLD_S, Answer
 from app.slack.calls import SlackLostError, SlackRefusalError
 from app.slack.outcome import Refusal
 from app.slack.posting import Posting
@@ -24,7 +24,10 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class SlackReply:
-    """Implements ``app.channel.Reply``. Its writer starts with the first text and ends with the answer."""
+    """Implements ``app.channel.Reply``. Its writer starts with the first text and ends with the answer.
+
+    An answer that is held before it has started is given to it whole: it starts with the end.
+    """
 
     def __init__(
         self,
@@ -46,6 +49,7 @@ class SlackReply:
         self._answer = Answer(reusing, may_stream=posting.can_stream)
         self._more = asyncio.Event()
         self._heeds_text = True
+        self._starting: asyncio.Handle | None = None
         self._writer: asyncio.Task[None] | None = None
         self._failure: SwitchboardError | None = None
         self._is_whole = True
@@ -59,11 +63,14 @@ class SlackReply:
         if self._heeds_text:
             self._more.set()
         self._is_whole = False
-        if self._writer is None or self._writer.done():
-            self._writer = self._spawn(self._run(), name="reply_writer", last=True)
+        if self._starting is None and (self._writer is None or self._writer.done()):
+            self._starting = asyncio.get_running_loop().call_soon(self._start)
 
     def hold(self) -> None:
         self._answer.hold(self._clock.monotonic())
+        if self._starting is not None:
+            self._starting.cancel()
+            self._starting = asyncio.get_running_loop().call_later(HOLD_S, self._start)
 
     async def finish(self) -> None:
         await self._end(is_whole=True)
@@ -77,12 +84,19 @@ class SlackReply:
     async def _end(self, *, is_whole: bool) -> None:
         self._answer.end(is_whole=is_whole)
         self._more.set()
+        if self._starting is not None:
+            self._starting.cancel()
+            self._start()
         if self._writer is not None:
             await asyncio.shield(self._writer)
         if self._failure is None and not self._is_whole:
             self._failure = DeliveryError("the writer broke off")
         if self._failure is not None:
             raise self._failure
+
+    def _start(self) -> None:
+        self._starting = None
+        self._writer = self._spawn(self._run(), name="reply_writer", last=True)
 
     async def _run(self) -> None:
         await self._close_earlier()

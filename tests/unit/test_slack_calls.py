@@ -262,6 +262,29 @@ async def test_an_answer_that_is_held_is_one_post_which_tells_itself_whose_it_is
     assert noted == []
 
 
+async def test_an_answer_that_is_held_at_once_has_no_writer_before_its_end() -> None:
+    background = Background()
+    answer = reply(ScriptedCalls(), background)
+    answer.write("hello")
+    answer.hold()
+    for _ in range(3):
+        await asyncio.sleep(0)
+        assert len(background) == 0
+    answer.write(" again")
+    await answer.finish()
+    await until(lambda: len(background) == 0)
+
+
+async def test_an_answer_that_is_held_too_long_begins_without_its_end() -> None:
+    calls = ScriptedCalls()
+    answer = reply(calls, Background())
+    answer.write("hello")
+    answer.hold()
+    await until(lambda: len(calls.made) == 1)
+    await answer.finish()
+    assert [method for method, _ in calls.made] == ["chat.startStream", "chat.stopStream"]
+
+
 async def test_where_a_stream_stands_is_noted_before_it_ends() -> None:
     calls, noted = ScriptedCalls(), list[str]()
     answer = reply(calls, Background(), noted.append)
