@@ -36,7 +36,8 @@ def opening_of(entry: SessionEntry | None, *, force_new: bool = False) -> Openin
 
 def new_session_id(now: datetime, hex8: str) -> SessionId:
     """``YYYYMMDD_HHMMSS_<8 hex digits>``, in UTC like every moment here."""
-    return SessionId(f"{now:%Y%m%d_%H%M%S}_{hex8}")
+    moment = now.isoformat("_", "seconds").partition("+")[0]  # strftime takes several times as long
+    return SessionId(f"{moment.replace('-', '').replace(':', '')}_{hex8}")
 
 
 def fresh(
@@ -59,6 +60,20 @@ def touched(entry: SessionEntry, now: datetime, last_prompt_tokens: int | None =
     """Activity; a clock that was set back takes nothing of it away."""
     prompt_tokens = entry.last_prompt_tokens if last_prompt_tokens is None else last_prompt_tokens
     return replace(entry, updated_at=max(entry.updated_at, now), last_prompt_tokens=prompt_tokens)
+
+
+def answered(
+    entry: SessionEntry, now: datetime, *, used: Tokens, cost: Cost, prompt_tokens: int | None, watermark: str | None
+) -> SessionEntry:
+    """Activity, too. ``used`` by this turn; ``cost`` is the session's by now. What is not known stays as it was."""
+    return replace(
+        entry,
+        updated_at=max(entry.updated_at, now),
+        tokens=entry.tokens + used,
+        cost=cost,
+        last_prompt_tokens=entry.last_prompt_tokens if prompt_tokens is None else prompt_tokens,
+        watermark=watermark or entry.watermark,
+    )
 
 
 def renewed(entry: SessionEntry, session_id: SessionId, now: datetime, *, had_activity: bool = False) -> SessionEntry:

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from datetime import datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -25,7 +27,8 @@ CHANGES = 100
 
 _OBJECT = TypeAdapter(dict[str, Any])
 _ALL = select(routes)
-_NAMES = tuple(column.name for column in routes.c)
+_FIELDS = tuple(field.name for field in fields(SessionEntry))
+_of_fields = attrgetter(*_FIELDS)
 _BY_KEY = Prepared(_ALL.where(routes.c.session_key == bindparam("key")))
 _BY_SESSION = _ALL.where(routes.c.session_id == bindparam("session_id"))
 _BY_THREAD = _ALL.where(routes.c.thread_key == bindparam("thread_key")).order_by(routes.c.session_key)
@@ -41,6 +44,11 @@ _SAVE = inserting(
     ),
 )
 _REMOVE = delete(routes).where(routes.c.session_key == bindparam("key"))
+_COLUMNS_OF = {
+    "tokens": ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+    "cost": ("cost_microusd", "cost_status"),
+}
+"""Those of an entry's fields that are not a column of their name."""
 
 
 def get(connection: Connection, key: SessionKey) -> SessionEntry | None:
@@ -81,10 +89,12 @@ def save(connection: Connection, entry: SessionEntry, kept: SessionEntry | None 
     if kept is None:
         _SAVE.rows(connection, values)
         return
-    before = _values(kept)
-    changed = {name: value for name, value in values.items() if value != before[name]}
+    both = zip(_FIELDS, _of_fields(entry), _of_fields(kept), strict=True)
+    changed = [name for name, value, before in both if value is not before and value != before]
     if changed:
-        _changing(tuple(changed)).rows(connection, {"key": entry.session_key, **changed})
+        columns = [column for name in changed for column in _COLUMNS_OF.get(name, (name,))]
+        written = {column: values[column] for column in columns}
+        _changing(tuple(columns)).rows(connection, {"key": entry.session_key, **written})
 
 
 def remove(connection: Connection, keys: Iterable[SessionKey]) -> None:
@@ -132,40 +142,38 @@ def _values(entry: SessionEntry) -> dict[str, Any]:
 def _entry(row: Row) -> SessionEntry:
     """Raises ``StateValueError``, without the value."""
     try:
-        return _read(dict(zip(_NAMES, row, strict=True)))
+        return _read(*row)
     except ValueError:
         raise StateValueError("a conversation's entry in the state database makes no sense") from None
 
 
-def _read(kept: dict[str, Any]) -> SessionEntry:
+def _read(*kept: Any) -> SessionEntry:
+    """Its columns are in the order of an entry's fields."""
+    key, session_id, thread_key, created_at, updated_at, origin, name, platform, chat_type, *counts = kept
+    fresh, output, read, written, microusd, status, prompt, *marks = counts
+    was_reset, why_reset, had_activity, is_fresh, is_final, suspended, pending, reason, *rest = marks
     return SessionEntry(
-        session_key=SessionKey(kept["session_key"]),
-        session_id=SessionId(kept["session_id"]),
-        thread_key=ThreadKey(kept["thread_key"]),
-        created_at=kept["created_at"],
-        updated_at=kept["updated_at"],
-        origin=_origin(kept["origin"]),
-        display_name=kept["display_name"],
-        platform=kept["platform"],
-        chat_type=ChatType(kept["chat_type"]),
-        tokens=Tokens(
-            kept["input_tokens"], kept["output_tokens"], kept["cache_read_tokens"], kept["cache_write_tokens"]
-        ),
-        cost=Cost(kept["cost_microusd"], kept["cost_status"]),
-        last_prompt_tokens=kept["last_prompt_tokens"],
-        was_auto_reset=kept["was_auto_reset"],
-        auto_reset_reason=kept["auto_reset_reason"],
-        reset_had_activity=kept["reset_had_activity"],
-        is_fresh_reset=kept["is_fresh_reset"],
-        expiry_finalized=kept["expiry_finalized"],
-        suspended=kept["suspended"],
-        resume_pending=kept["resume_pending"],
-        resume_reason=None if kept["resume_reason"] is None else ResumeReason(kept["resume_reason"]),
-        last_resume_marked_at=kept["last_resume_marked_at"],
-        active_turn_token=kept["active_turn_token"],
-        active_turn_started_at=kept["active_turn_started_at"],
-        interrupted_boots=kept["interrupted_boots"],
-        watermark=kept["watermark"],
+        key,
+        session_id,
+        thread_key,
+        created_at,
+        updated_at,
+        _origin(origin),
+        name,
+        platform,
+        ChatType(chat_type),
+        Tokens(fresh, output, read, written),
+        Cost(microusd, status),
+        prompt,
+        was_reset,
+        why_reset,
+        had_activity,
+        is_fresh,
+        is_final,
+        suspended,
+        pending,
+        None if reason is None else ResumeReason(reason),
+        *rest,
     )
 
 

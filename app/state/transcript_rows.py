@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
-from itertools import islice, zip_longest
+from functools import cache
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
@@ -37,10 +38,6 @@ LINE = (
 """What ``line`` reads, in its order."""
 _ACTIVE = Prepared(select(*LINE).where(_OF_SESSION, transcript.c.is_active).order_by(transcript.c.id))
 _ASKED = tuple(f"position_{number}" for number in range(POSITIONS))
-_WITH_POSITION = select(transcript.c.position).where(
-    _OF_SESSION, transcript.c.position.in_([bindparam(name) for name in _ASKED])
-)
-_IN_SIGHT, _EVER = Prepared(_WITH_POSITION.where(transcript.c.is_active)), Prepared(_WITH_POSITION)
 _INSERT = Prepared(insert(transcript))
 _ANY = select(transcript.c.id).where(_OF_SESSION, transcript.c.is_active).limit(1)
 _LAST_POSITION = (
@@ -60,7 +57,7 @@ _HIDE = update(transcript).where(transcript.c.id == bindparam("line")).values(is
 def append(connection: Connection, session_id: SessionId, messages: Sequence[TranscriptMessage]) -> int:
     """How many were kept: none whose position an active line of the session has."""
     rows = [_values(session_id, message) for message in messages]
-    seen = _positions(connection, _IN_SIGHT, session_id, {row["position"] for row in rows if row["position"]})
+    seen = _positions(connection, session_id, {row["position"] for row in rows if row["position"]}, in_sight=True)
     new: list[dict[str, Any]] = []
     for row in rows:
         if row["position"] not in seen:
@@ -112,7 +109,7 @@ def last_position(connection: Connection, session_id: SessionId) -> str | None:
 
 def heard(connection: Connection, session_id: SessionId, positions: Collection[str]) -> frozenset[str]:
     """Those of ``positions`` that a line of the session has, in sight or not."""
-    return frozenset(_positions(connection, _EVER, session_id, {storable(position) for position in positions}))
+    return frozenset(_positions(connection, session_id, {storable(position) for position in positions}))
 
 
 def speakers(connection: Connection, keys: Collection[SessionKey]) -> frozenset[str]:
@@ -143,13 +140,23 @@ def line(*kept: Any) -> TranscriptMessage:
     return TranscriptMessage(role, content, at, kind, author, user_id, position, number, directives, files)
 
 
-def _positions(connection: Connection, wanted: Prepared, session_id: SessionId, positions: Collection[str]) -> set[str]:
+def _positions(
+    connection: Connection, session_id: SessionId, positions: Collection[str], *, in_sight: bool = False
+) -> set[str]:
     kept: set[str] = set()
     rest = iter(positions)
     while some := list(islice(rest, POSITIONS)):
-        asked = dict(zip_longest(_ASKED, some, fillvalue=some[0]))
-        kept.update(position for (position,) in wanted.rows(connection, {"session_id": session_id, **asked}))
+        asked = {"session_id": session_id, **dict(zip(_ASKED, some, strict=False))}
+        kept.update(position for (position,) in _among(len(some), in_sight=in_sight).rows(connection, asked))
     return kept
+
+
+@cache
+def _among(count: int, *, in_sight: bool) -> Prepared:
+    """Which of that many positions, ``POSITIONS`` at most, lines of a session have."""
+    wanted = transcript.c.position.in_([bindparam(name) for name in _ASKED[:count]])
+    found = select(transcript.c.position).where(_OF_SESSION, wanted)
+    return Prepared(found.where(transcript.c.is_active) if in_sight else found)
 
 
 def _insert(connection: Connection, session_id: SessionId, rows: Sequence[dict[str, Any]]) -> None:

@@ -1,7 +1,6 @@
 """The steps of a turn as they are written: each within the caller's transaction."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -73,12 +72,13 @@ def _keep(connection: Connection, accepted: Accepted, record: TurnRecord | None,
 
 
 def _with_turn(entry: SessionEntry, record: TurnRecord, now: datetime) -> SessionEntry:
-    used = record.run.tokens
-    kept = replace(
-        lifecycle.touched(entry, now, record.prompt_tokens),
-        tokens=entry.tokens + used,
+    kept = lifecycle.answered(
+        entry,
+        now,
+        used=record.run.tokens,
         cost=_cost(entry, record.run) if record.run.calls else entry.cost,
-        watermark=record.watermark or entry.watermark,
+        prompt_tokens=record.prompt_tokens,
+        watermark=record.watermark,
     )
     return lifecycle.cleared(kept) if record.is_success else kept
 

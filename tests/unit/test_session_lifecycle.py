@@ -109,6 +109,22 @@ def test_activity_is_never_taken_back() -> None:
     assert lifecycle.touched(BUSY, EPOCH + DAY, 77) == replace(BUSY, updated_at=EPOCH + DAY, last_prompt_tokens=77)
 
 
+def test_a_turn_that_is_kept_adds_to_its_session_and_takes_away_nothing_that_it_does_not_know() -> None:
+    used, cost = Tokens(3, 4, 5, 6), Cost(900, "actual")
+    told = lifecycle.answered(BUSY, EPOCH + DAY, used=used, cost=cost, prompt_tokens=77, watermark="9.9")
+    assert told == replace(
+        BUSY,
+        updated_at=EPOCH + DAY,
+        tokens=BUSY.tokens + used,
+        cost=cost,
+        last_prompt_tokens=77,
+        watermark="9.9",
+    )
+    assert BUSY.last_prompt_tokens != 77
+    untold = lifecycle.answered(told, EPOCH - DAY, used=Tokens(), cost=cost, prompt_tokens=None, watermark=None)
+    assert untold == told
+
+
 @given(entry=entries, had_activity=st.booleans())
 def test_a_renewal_starts_from_zero_and_keeps_what_the_thread_accounts_for(
     *, entry: SessionEntry, had_activity: bool
