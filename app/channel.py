@@ -218,15 +218,12 @@ class Chat(Protocol):
         """The same conversation, whose next answer takes the place of these messages of the bot."""
         ...
 
-    def answering(self, others: Callable[[], Collection[str]]) -> "Chat":
-        """The same conversation, whose next answer is also that of the messages at ``others``, asked for when it ends.
+    def noting(self, on_posted: Callable[[str], None], others: Callable[[], Collection[str]] = no_others) -> "Chat":
+        """The same conversation; ``on_posted`` hears where answers stand in it that do not tell whose they are.
 
-        Another process finds it when it looks for the ``remains`` of an answer to one of them.
+        Its next answer is also that of the messages at ``others``, asked for when it ends: another process finds it
+        when it looks for the ``remains`` of an answer to one of them.
         """
-        ...
-
-    def noting(self, on_posted: Callable[[str], None]) -> "Chat":
-        """The same conversation; ``on_posted`` hears where answers stand in it that do not tell whose they are."""
         ...
 
     def status(self) -> StatusCard: ...

@@ -20,6 +20,7 @@ from app.channel import (
     UserId,
     Visibility,
     WorkspaceId,
+    no_others,
 )
 from app.clock import Clock
 from app.dispatch.journal import Accepted
@@ -171,10 +172,11 @@ class ConsoleChat:
     def reusing(self, positions: Sequence[str]) -> "ConsoleChat":  # noqa: ARG002 - as above
         return self
 
-    def answering(self, others: Callable[[], Collection[str]]) -> "ConsoleChat":  # noqa: ARG002 - as above
-        return self
-
-    def noting(self, on_posted: Callable[[str], None]) -> "ConsoleChat":  # noqa: ARG002 - as above
+    def noting(
+        self,
+        on_posted: Callable[[str], None],  # noqa: ARG002 - as above
+        others: Callable[[], Collection[str]] = no_others,  # noqa: ARG002 - as above
+    ) -> "ConsoleChat":
         return self
 
     def status(self) -> ConsoleStatus:

@@ -174,11 +174,8 @@ class FakeChat:
         self.reused = tuple(positions)
         return self
 
-    def answering(self, others: Callable[[], Collection[str]]) -> "FakeChat":
+    def noting(self, on_posted: Callable[[str], None], others: Callable[[], Collection[str]] = no_others) -> "FakeChat":
         self.others = others
-        return self
-
-    def noting(self, on_posted: Callable[[str], None]) -> "FakeChat":
         return self
 
     def status(self) -> FakeStatus:

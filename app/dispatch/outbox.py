@@ -82,7 +82,7 @@ class Outbox:
         def others() -> Sequence[str]:
             return [each.message.position for each in carried()]
 
-        return work.chat.answering(others).noting(self._noting(work.accepted))
+        return work.chat.noting(self._noting(work.accepted), others)
 
     async def say(
         self,

@@ -122,11 +122,10 @@ class SlackChat:
     def reusing(self, positions: Sequence[str]) -> "SlackChat":
         return replace(self, taken=tuple(positions)) if positions or self.taken else self
 
-    def answering(self, others: Callable[[], Collection[str]]) -> "SlackChat":
-        return replace(self, others=others)
-
-    def noting(self, on_posted: Callable[[str], None]) -> "SlackChat":
-        return replace(self, on_posted=on_posted)
+    def noting(
+        self, on_posted: Callable[[str], None], others: Callable[[], Collection[str]] = no_others
+    ) -> "SlackChat":
+        return replace(self, on_posted=on_posted, others=others)
 
     def status(self) -> StatusCard:
         return self.card

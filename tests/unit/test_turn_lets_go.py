@@ -29,7 +29,11 @@ class Watched(FakeChat):
     others: Callable[[], Collection[str]] = no_others
     replies: "list[weakref.ref[HoldingReply]]" = field(default_factory=list["weakref.ref[HoldingReply]"])
 
-    def answering(self, others: Callable[[], Collection[str]]) -> "Watched":
+    def noting(
+        self,
+        on_posted: Callable[[str], None],
+        others: Callable[[], Collection[str]] = no_others,
+    ) -> "Watched":
         return replace(self, others=others)
 
     def reply(self) -> HoldingReply:
