@@ -8,6 +8,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 import aiohttp
+from pydantic_core import from_json
 from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
@@ -128,8 +129,16 @@ def _object(body: bytes, media_type: str) -> Mapping[str, Any]:
     value: object = None
     if media_type == "application/json":
         with suppress(ValueError):
-            value = json.loads(body)
+            value = _parsed(body)
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        return from_json(body, cache_strings="keys")
+    except ValueError:
+        # Python's own parser takes twice the time, and half a surrogate pair.
+        return json.loads(body)
 
 
 def _meaning(

@@ -104,6 +104,15 @@ async def test_what_is_written_over_a_pooled_session_is_what_the_sdk_would_send(
 
 
 @pytest.mark.parametrize("is_pooled", [True, False])
+async def test_an_answer_with_half_a_surrogate_pair_is_an_answer(*, is_pooled: bool) -> None:
+    async def echo(_request: web.BaseRequest) -> web.Response:
+        return web.Response(text='{"ok": true, "ts": "2.0", "text": "\\ud83d"}', content_type="application/json")
+
+    async with open_server(echo) as address, calls_to(address, is_pooled=is_pooled) as calls:
+        assert (await calls.call("chat.postMessage", {"channel": "C1"}))["ts"] == "2.0"
+
+
+@pytest.mark.parametrize("is_pooled", [True, False])
 async def test_a_write_whose_connection_breaks_is_lost_and_not_sent_again(*, is_pooled: bool) -> None:
     heard: list[str] = []
 
