@@ -148,9 +148,10 @@ class Progress:
 
     def final(self) -> Sequence[Ticket[Work]]:
         """The ``standing`` ones in their latest words, which a model is given now: they are not changed any more."""
-        for ticket in self.standing:
+        final = self.standing
+        for ticket in final:
             ticket.is_final = True
-        return self.standing
+        return final
 
     def leave_behind(self) -> None:
         """Go on without the messages that were taken along, which are answered by a turn of their own."""
