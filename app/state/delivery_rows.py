@@ -16,9 +16,7 @@ from memory.text import storable
 PENDING, DELIVERED = "pending", "delivered"
 
 _RECORDS = TypeAdapter(TurnRecord)
-_OWE = inserting(
-    deliveries, lambda insert: insert.on_conflict_do_nothing(index_elements=["id"]).returning(deliveries.c.id)
-)
+_OWE = inserting(deliveries, lambda insert: insert.on_conflict_do_nothing(index_elements=["id"]))
 _OWED = update(deliveries).where(deliveries.c.inbox_id == bindparam("message_id"), deliveries.c.state == PENDING)
 _PAY = _OWED.values(state=DELIVERED, text="", turn=None, updated_at=bindparam("now"))
 _PAID = Prepared(_PAY)
@@ -52,7 +50,7 @@ def owe(connection: Connection, delivery: Delivery, now: datetime) -> None:
         "created_at": now,
         "updated_at": now,
     }
-    if _OWE.row(connection, row) is not None:
+    if _OWE.changed(connection, row):
         _REPLACED.rows(connection, {"message_id": delivery.message_id, "id_": delivery.id, "now": now})
 
 

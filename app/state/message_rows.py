@@ -26,7 +26,7 @@ _BEGIN = Prepared(
     _ONE.values(state=bindparam("to"), begins=inbox.c.begins + 1, begun_at=bindparam("now")).returning(inbox.c.begins)
 )
 _END = Prepared(_ONE.values(state=ENDED, outcome=bindparam("how"), payload="", address=None, ended_at=bindparam("now")))
-_CLAIM = inserting(inbox, lambda insert: insert.on_conflict_do_nothing().returning(inbox.c.id))
+_CLAIM = inserting(inbox, lambda insert: insert.on_conflict_do_nothing())
 _NOTE = inserting(posts, lambda insert: insert.on_conflict_do_nothing())
 _UNFINISHED = (
     select(inbox, deliveries.c.text, deliveries.c.turn, deliveries.c.attempts, deliveries.c.created_at)
@@ -73,8 +73,8 @@ def claim(connection: Connection, wanted: Claim) -> MessageId | None:
         "accepted_at": wanted.accepted_at,
         "stands_at": wanted.stands_at,
     }
-    claimed = _CLAIM.row(connection, row)
-    return None if claimed is None else MessageId(claimed[0])
+    claimed = _CLAIM.inserted(connection, row)
+    return None if claimed is None else MessageId(claimed)
 
 
 def withdraw(connection: Connection, place: Place, parts: Collection[str], now: datetime) -> Sequence[Waiting]:

@@ -34,6 +34,10 @@ class _Plan:
     given: _Turns
     found: _Turns
 
+    def carried_out(self, connection: Connection, values: Values) -> Any:
+        """The driver's cursor."""
+        return _transaction(connection).cursor().execute(self.sql, self.parameters(values))
+
     def parameters(self, values: Values) -> list[Any]:
         whole = {**self.constants, **values} if self.constants else values
         return _turned([whole[name] for name in self.names], self.given)
@@ -59,13 +63,29 @@ class Prepared:
             result = connection.execute(self._written(connection.dialect), values)
             return result.all() if result.returns_rows else ()
         plan = self._planned(connection.dialect, values)
-        cursor = _transaction(connection).cursor()
-        cursor.execute(plan.sql, plan.parameters(values))
-        return plan.read(cursor.fetchall())
+        return plan.read(plan.carried_out(connection, values).fetchall())
 
     def row(self, connection: Connection, values: Values) -> Row | None:
         """The first of its rows."""
         return next(iter(self.rows(connection, values)), None)
+
+    def changed(self, connection: Connection, values: Values) -> int:
+        """Carry it out; how many rows it wrote. For what returns nothing."""
+        if connection.dialect.name != _SQLITE:
+            counting = {"preserve_rowcount": True}  # which it does not do for insertions by itself
+            return connection.execute(self._written(connection.dialect), values, execution_options=counting).rowcount
+        return self._planned(connection.dialect, values).carried_out(connection, values).rowcount
+
+    def inserted(self, connection: Connection, values: Values) -> int | None:
+        """Carry it out; the counted key of the row, ``None`` if none was inserted.
+
+        For what returns nothing: SQLite knows the key anyway, and RETURNING takes as long as the insertion.
+        """
+        if connection.dialect.name != _SQLITE:
+            key = connection.execute(self._written(connection.dialect), values).inserted_primary_key
+            return None if key is None else key[0]
+        cursor = self._planned(connection.dialect, values).carried_out(connection, values)
+        return cursor.lastrowid if cursor.rowcount else None
 
     def run_each(self, connection: Connection, values: Sequence[Values]) -> None:
         """Carry it out with each of ``values``, of which there are some; for what returns nothing."""
@@ -112,4 +132,4 @@ def _transaction(connection: Connection) -> Any:
     """The driver's connection, with a transaction under way as SQLAlchemy's own execution would have it."""
     if not connection.in_transaction():
         connection.begin()
-    return connection.connection
+    return connection.connection.dbapi_connection

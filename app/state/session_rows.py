@@ -22,10 +22,7 @@ _LATEST_OPEN = Prepared(
     .order_by(sessions.c.last_active_at.desc(), sessions.c.session_id.desc())
     .limit(1)
 )
-_CREATE = inserting(
-    sessions,
-    lambda insert: insert.on_conflict_do_nothing(index_elements=["session_id"]).returning(sessions.c.session_id),
-)
+_CREATE = inserting(sessions, lambda insert: insert.on_conflict_do_nothing(index_elements=["session_id"]))
 _CHANGE = update(sessions).where(sessions.c.session_id == bindparam("id_"))
 _END = _CHANGE.values(ended_at=bindparam("moment"), end_reason=bindparam("reason"))
 _REOPEN = _CHANGE.values(ended_at=None, end_reason=None, last_active_at=bindparam("moment"))
@@ -88,7 +85,7 @@ def create(
         "created_at": now,
         "last_active_at": now,
     }
-    return _CREATE.row(connection, row) is not None
+    return _CREATE.changed(connection, row) > 0
 
 
 def end(connection: Connection, session_id: SessionId, reason: EndReason, now: datetime) -> None:

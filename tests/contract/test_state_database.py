@@ -11,8 +11,8 @@ from sqlalchemy.exc import IntegrityError
 from app.state.engine import BATCH, Database
 from app.state.errors import StateError
 from app.state.opening import open_database
-from app.state.prepared import Prepared, Row
-from app.state.tables import boots, receipts, sessions
+from app.state.prepared import Prepared, Row, inserting
+from app.state.tables import boots, erasures, inbox, receipts, sessions
 from tests.state_databases import MOMENT, Gate, noted, noting
 
 WAIT_S = 20
@@ -69,6 +69,31 @@ async def test_a_prepared_statement_works_within_the_transaction_and_turns_value
     assert is_within
     with pytest.raises(StateError):
         await database.write(lambda connection: begin.rows(connection, {"started_at": None, "ended_at": None}))
+
+
+async def test_a_prepared_insertion_tells_the_key_that_was_counted_and_whether_there_was_anything_to_insert(
+    database: Database,
+) -> None:
+    erase = inserting(erasures, lambda insert: insert.on_conflict_do_nothing())
+    accept = inserting(inbox, lambda insert: insert.on_conflict_do_nothing())
+    texts = {"session_key": "key", "thread_key": "thread", "payload": "", "state": "waiting"}
+
+    def message(name: str) -> dict[str, object]:
+        return {"event_id": name, "place": name, "begins": 0, "accepted_at": MOMENT, **texts}
+
+    def insert_some(connection: Connection) -> tuple[list[int | None], list[int]]:
+        keys = [accept.inserted(connection, message(name)) for name in ("a", "b", "b", "c")]
+        erasure = {"kind": "thread", "subject": "thread", "erased_at": MOMENT}
+        return keys, [erase.changed(connection, erasure) for _ in range(2)]
+
+    def kept(connection: Connection) -> Sequence[int]:
+        return connection.execute(select(inbox.c.id).order_by(inbox.c.event_id)).scalars().all()
+
+    keys, changes = await database.write(insert_some)
+    assert keys[2] is None
+    assert [key for key in keys if key is not None] == await database.read(kept)
+    assert len(keys) == 4
+    assert changes == [1, 0]
 
 
 async def test_a_write_is_kept_whole_or_not_at_all(database: Database) -> None:
