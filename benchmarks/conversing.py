@@ -10,7 +10,7 @@ from app.state.opening import default_url
 from benchmarks.bots import CpuTime, Side
 from benchmarks.children import Child, child
 from benchmarks.conversing_bots import MODEL_S, PeakMemory, slow_bot
-from benchmarks.conversing_people import Talk, Waits
+from benchmarks.conversing_people import Talk, Waits, pooled
 from benchmarks.conversing_records import LINES, TOGETHER, Costs, CostsOver, postgres_url, records_keeper, sync_s
 from benchmarks.figures import Aim, median, ms, percentile, ratio
 from benchmarks.tables import Table
@@ -45,7 +45,7 @@ FULL, QUICK = Scale(1_000, 3, 80.0, 300), Scale(300, 1, 60.0, 50)
 
 @dataclass(frozen=True, slots=True)
 class Talked:
-    """One side's day: at a pace, then a crowd that all waits at the same time, then everybody in one instant."""
+    """One side's day: at a pace, then crowds that all wait at the same time, then everybody in one instant."""
 
     paced: Waits
     crowded: Waits
@@ -81,14 +81,15 @@ def _talked(side: Side, scale: Scale) -> Talked:
         before_s = bot.ask(CpuTime())
         pace = Talk(scale.threads, scale.rounds, scale.per_s, goes_on)
         paced = desk.ask(pace, scale.threads * scale.rounds / scale.per_s + _PATIENCE_S)
-        crowded = desk.ask(Talk(scale.threads, 1, scale.threads / MODEL_S, goes_on), _PATIENCE_S)
+        crowd = Talk(scale.threads, 1, scale.threads / MODEL_S, goes_on)
+        crowded = pooled([desk.ask(crowd, _PATIENCE_S) for _ in range(scale.rounds)])
         together = desk.ask(Talk(scale.threads, 1, None, goes_on), _PATIENCE_S)
         return Talked(paced, crowded, together, bot.ask(CpuTime()) - before_s, bot.ask(PeakMemory()))
 
 
 def talk_table(sides: Mapping[Side, Talked], scale: Scale) -> Table:
     bare, ours = sides[Side.BARE], sides[Side.OURS]
-    questions = scale.threads * (scale.rounds + 2)
+    questions = scale.threads * (2 * scale.rounds + 1)
 
     def added(name: str, percent: float, waits: Mapping[Side, Waits], verdict: str = "") -> tuple[str, ...]:
         figures = {side: percentile(waits[side].added_s, percent) for side in Side}
@@ -128,7 +129,8 @@ def talk_table(sides: Mapping[Side, Talked], scale: Scale) -> Table:
         (
             f"added: from the question to the whole answer, without the model's {MODEL_S:g} s; playground included",
             f"at a pace: {scale.rounds} in each thread, at moments of chance; else one in each of new threads: at",
-            f"moments of chance within {MODEL_S:g} s, so that all wait at the same time, or with nothing between them",
+            f"moments of chance within {MODEL_S:g} s, so that all wait at the same time, {scale.rounds} times",
+            "in turn, or with nothing between them",
             f"{Side.OURS} over SQLite with full synchronous writes, its status shown 600 times a minute at most,",
             "which is what Slack takes; one side after the other",
         ),

@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -30,6 +30,17 @@ class Waits:
     lost: int
     doubled: int
     reordered: int
+
+
+def pooled(rounds: Sequence[Waits]) -> Waits:
+    """Several rounds as one: what a moment does to one of them is not the figure of all."""
+    return Waits(
+        tuple(added_s for each in rounds for added_s in each.added_s),
+        max(each.most_at_once for each in rounds),
+        sum(each.lost for each in rounds),
+        sum(each.doubled for each in rounds),
+        sum(each.reordered for each in rounds),
+    )
 
 
 @dataclass(slots=True)
