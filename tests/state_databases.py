@@ -8,6 +8,7 @@ import asyncio
 import os
 import pwd
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, event, insert, select
 
 from app.state.engine import Database
 from app.state.migrating import upgrade
@@ -258,6 +259,28 @@ def noting(*words: str) -> Callable[[Connection], None]:
 
 def noted(connection: Connection) -> list[str]:
     return list(connection.scalars(select(receipts.c.command_id).order_by(receipts.c.id)))
+
+
+def prepared(url: str, *statements: str) -> Database:
+    """A file's database, whose connections are set up with ``statements`` as well."""
+    engine = engine_of(url)
+
+    def prepare(connection: sqlite3.Connection, _record: object) -> None:
+        for statement in statements:
+            connection.execute(statement)
+
+    event.listen(engine, "connect", prepare)
+    return Database(engine)
+
+
+def failing_after(*words: str) -> Callable[[Connection], None]:
+    """A write of one row for each word, which then fails."""
+
+    def work(connection: Connection) -> None:
+        noting(*words)(connection)
+        raise ZeroDivisionError
+
+    return work
 
 
 class Gate:

@@ -13,17 +13,9 @@ from app.state.errors import StateError
 from app.state.opening import open_database
 from app.state.prepared import Prepared, Row, inserting
 from app.state.tables import boots, erasures, inbox, receipts, sessions
-from tests.state_databases import MOMENT, Gate, noted, noting
+from tests.state_databases import MOMENT, Gate, failing_after, noted, noting
 
 WAIT_S = 20
-
-
-def failing_after(*words: str) -> Callable[[Connection], None]:
-    def work(connection: Connection) -> None:
-        noting(*words)(connection)
-        raise ZeroDivisionError
-
-    return work
 
 
 async def test_a_read_sees_every_write_that_has_returned(database: Database) -> None:

@@ -1,7 +1,7 @@
 """What a step of the state database promises beside a write, over SQLite and PostgreSQL."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import pytest
@@ -12,15 +12,7 @@ from app.state.engine import BATCH, STEPS, Database
 from app.state.errors import StateError
 from app.state.opening import open_database
 from app.state.tables import receipts, sessions
-from tests.state_databases import MOMENT, WAIT_S, Gate, noted, noting
-
-
-def failing_after(*words: str) -> Callable[[Connection], None]:
-    def work(connection: Connection) -> None:
-        noting(*words)(connection)
-        raise ZeroDivisionError
-
-    return work
+from tests.state_databases import MOMENT, WAIT_S, Gate, failing_after, noted, noting
 
 
 async def test_a_read_sees_every_step_that_has_returned(database: Database) -> None:

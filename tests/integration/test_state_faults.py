@@ -27,19 +27,7 @@ from app.state.errors import (
 from app.state.opening import engine_of, file_of, open_database
 from tests.fakes import ManualClock
 from tests.session_lines import said, store_over, thread
-from tests.state_databases import WAIT_S, Gate, PostgresServer, noted, noting
-
-
-def prepared(url: str, *statements: str) -> Database:
-    """A database whose connections are set up like that as well."""
-    engine = engine_of(url)
-
-    def prepare(connection: sqlite3.Connection, _record: object) -> None:
-        for statement in statements:
-            connection.execute(statement)
-
-    event.listen(engine, "connect", prepare)
-    return Database(engine)
+from tests.state_databases import WAIT_S, Gate, PostgresServer, noted, noting, prepared
 
 
 async def test_a_file_that_another_one_holds_is_busy_for_everybody_at_once(sqlite_url: str) -> None:

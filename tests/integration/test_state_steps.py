@@ -16,7 +16,7 @@ from app.state.journal import STEP_CHARS, StateJournal
 from app.state.opening import BUSY_MS, engine_of, file_of, open_database
 from tests.fakes import ManualClock, message
 from tests.session_lines import turn_record
-from tests.state_databases import WAIT_S, Gate, noted, noting
+from tests.state_databases import WAIT_S, Gate, noted, noting, prepared
 
 
 @pytest.fixture
@@ -25,18 +25,6 @@ async def database(sqlite_url: str) -> AsyncIterator[Database]:
     async with open_database(sqlite_url) as opened:
         await opened.write(noting())
         yield opened
-
-
-def prepared(url: str, *statements: str) -> Database:
-    """A database whose connections are set up like that as well."""
-    engine = engine_of(url)
-
-    def prepare(connection: sqlite3.Connection, _record: object) -> None:
-        for statement in statements:
-            connection.execute(statement)
-
-    event.listen(engine, "connect", prepare)
-    return Database(engine)
 
 
 def carried_out_by(_connection: Connection) -> int:
