@@ -22,11 +22,12 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 from sqlalchemy import Connection, Engine, event, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from app.state.engine import Database
 from app.state.migrating import upgrade
 from app.state.opening import engine_of, open_database
-from app.state.tables import receipts
+from app.state.tables import receipts, sessions
 
 MOMENT = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 BACKENDS = (pytest.param("sqlite", marks=pytest.mark.unfollowed), "postgresql")
@@ -281,6 +282,19 @@ def failing_after(*words: str) -> Callable[[Connection], None]:
         raise ZeroDivisionError
 
     return work
+
+
+def noting_what_is_refused(connection: Connection) -> str:
+    """A write that handles what the database refuses in the middle of it."""
+    noting("kept")(connection)
+    row = {"session_id": "s", "session_key": "k", "created_at": MOMENT, "last_active_at": MOMENT}
+    connection.execute(insert(sessions).values(row))
+    try:
+        with connection.begin_nested():
+            connection.execute(insert(sessions).values(row))
+    except IntegrityError:
+        return "refused"
+    return "taken"
 
 
 class Gate:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from sqlalchemy import Connection, event, func, insert, select, text
-from sqlalchemy.exc import IntegrityError
 
 from app.state.engine import BATCH, Database
 from app.state.errors import StateError
 from app.state.opening import open_database
 from app.state.prepared import Prepared, Row, inserting
 from app.state.tables import boots, erasures, inbox, receipts, sessions
-from tests.state_databases import MOMENT, Gate, failing_after, noted, noting
+from tests.state_databases import MOMENT, Gate, failing_after, noted, noting, noting_what_is_refused
 
 WAIT_S = 20
 
@@ -127,19 +126,7 @@ async def test_what_comes_after_a_failed_batch_waits_for_its_members(database: D
 
 async def test_a_function_may_handle_what_the_database_refuses(database: Database) -> None:
     """The library's own error inside, so that a function can decide; ours outside."""
-
-    def twice(connection: Connection) -> str:
-        noting("kept")(connection)
-        row = {"session_id": "s", "session_key": "k", "created_at": MOMENT, "last_active_at": MOMENT}
-        connection.execute(insert(sessions).values(row))
-        try:
-            with connection.begin_nested():
-                connection.execute(insert(sessions).values(row))
-        except IntegrityError:
-            return "refused"
-        return "taken"
-
-    assert await database.write(twice) == "refused"
+    assert await database.write(noting_what_is_refused) == "refused"
     assert await database.read(noted) == ["kept"]
 
 

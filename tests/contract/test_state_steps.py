@@ -5,14 +5,13 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, event, func, insert, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, event, func, select
 
 from app.state.engine import BATCH, STEPS, Database
 from app.state.errors import StateError
 from app.state.opening import open_database
-from app.state.tables import receipts, sessions
-from tests.state_databases import MOMENT, WAIT_S, Gate, failing_after, noted, noting
+from app.state.tables import receipts
+from tests.state_databases import WAIT_S, Gate, failing_after, noted, noting, noting_what_is_refused
 
 
 async def test_a_read_sees_every_step_that_has_returned(database: Database) -> None:
@@ -68,19 +67,8 @@ async def test_one_steps_failure_leaves_its_neighbours_whole_and_in_order(databa
 
 
 async def test_a_step_may_handle_what_the_database_refuses(database: Database) -> None:
-    def twice(connection: Connection) -> str:
-        noting("kept")(connection)
-        row = {"session_id": "s", "session_key": "k", "created_at": MOMENT, "last_active_at": MOMENT}
-        connection.execute(insert(sessions).values(row))
-        try:
-            with connection.begin_nested():
-                connection.execute(insert(sessions).values(row))
-        except IntegrityError:
-            return "refused"
-        return "taken"
-
     await database.step(noting("first"))
-    assert await database.step(twice) == "refused"
+    assert await database.step(noting_what_is_refused) == "refused"
     assert await database.read(noted) == ["first", "kept"]
 
 
