@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
@@ -17,7 +17,8 @@ from sqlalchemy import Connection, Engine
 from app.clock import Clock, SystemClock
 from app.state import full_text
 from app.state.errors import StateBusyError, StateError, StateIndexDamagedError, StateUnreachableError, mapped
-from app.state.jobs import Job, report
+from app.state.flushing import Flushing, OpenQueue
+from app.state.jobs import Ended, Job, report
 from app.state.writing import Writing
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -44,15 +45,17 @@ class Database:
     rest. A caller who stops waiting undoes nothing.
 
     ``step`` is for what touches a few small rows that an index finds. A file's are carried out on the event loop, which
-    takes less than waking a thread that then waits for its turn with every statement; a thread waits for the disk.
+    takes less than waking a thread that then waits for its turn with every statement; nobody waits there for the disk.
     """
 
-    def __init__(self, engine: Engine, clock: Clock | None = None) -> None:
+    def __init__(self, engine: Engine, clock: Clock | None = None, open_queue: OpenQueue | None = None) -> None:
+        """``open_queue``: of what flushes a file in less time than a thread (``kernel_queues``)."""
         self.engine = engine
         self._clock = clock or SystemClock()
         self._writing = Writing(engine)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="state_writer")
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="state_reader")
+        self._flushing = Flushing(self._writer, open_queue)
         self._changed = Condition()
         self._waiting: deque[Job] = deque()
         self._in_flight = 0
@@ -63,7 +66,7 @@ class Database:
         return await self._outcome(work, is_step=False)
 
     async def step(self, work: Callable[[Connection], T]) -> T:
-        return await self._outcome(work, is_step=self._writing.is_file)
+        return await self._outcome(work, is_step=self._writing.takes_steps)
 
     async def _outcome(self, work: Callable[[Connection], T], *, is_step: bool) -> T:
         loop = asyncio.get_running_loop()
@@ -84,7 +87,9 @@ class Database:
         """Returns once everything that was handed in has been carried out."""
         with self._changed:
             self._is_closed = True
+            self._flushing.rescue()
         await asyncio.to_thread(self._finish)
+        self._flushing.close()
 
     def _finish(self) -> None:
         with self._changed:
@@ -103,12 +108,13 @@ class Database:
             return work(connection)
 
     def _go_on(self, here: asyncio.AbstractEventLoop | None) -> None:
-        """Begin the next commit, unless one is under way. ``here``: the loop that this is called on."""
+        """Begin the next commit, unless one is on its way to the disk. ``here``: the loop that this is called on."""
         with self._changed:
+            self._flushing.rescue()
             steps = self._taken(STEPS, lambda job: job.is_step and job.loop is here)
             batch = steps or self._taken(BATCH, lambda _job: True)
         if steps and (values := self._writing.carried_out(job.work for job in steps)) is not None:
-            self._submit([steps], lambda batch: self._kept(batch, values))
+            self._flushing.begin(self._writing.log, partial(self._flushed, steps, values))
         elif batch:
             self._submit([batch], self._carry_out)
 
@@ -125,14 +131,13 @@ class Database:
         for batch in batches:
             self._writer.submit(work, batch).add_done_callback(partial(self._done, batch))
 
-    def _kept(self, batch: list[Job], values: list[Any]) -> list[Any]:
-        """Steps that have been carried out; once more if they cannot be kept like that."""
-        try:
-            with mapped():
-                self._writing.commit()
-        except StateError:
-            return self._carry_out(batch)
-        return values
+    def _flushed(self, steps: Sequence[Job], values: Sequence[Any], fault: BaseException | None) -> None:
+        """What has been carried out is visible, so it is never tried again."""
+        if fault is None:
+            self._report((job, value, None) for job, value in zip(steps, values, strict=True))
+        else:
+            lost = StateUnreachableError("the disk of the state database fails")
+            self._report((job, None, copy(lost)) for job in steps)
 
     def _carry_out(self, batch: list[Job]) -> list[Any]:
         try:
@@ -151,14 +156,17 @@ class Database:
         """A failure undoes the whole batch, so its members are tried one by one, unless the fault is nobody's own."""
         fault = carried_out.exception()
         if fault is None:
-            report((job, value, None) for job, value in zip(batch, carried_out.result(), strict=True))
+            self._report((job, value, None) for job, value in zip(batch, carried_out.result(), strict=True))
         elif len(batch) == 1 or isinstance(fault, _SHARED):
-            report((job, None, copy(fault)) for job in batch)
+            self._report((job, None, copy(fault)) for job in batch)
         else:
             with self._changed:
                 self._in_flight += len(batch) - 1
             self._submit([[job] for job in batch], self._carry_out)
-            return
+
+    def _report(self, ended: Iterable[Ended]) -> None:
+        """And go on with what has come meanwhile."""
+        report(ended)
         with self._changed:
             self._in_flight -= 1
             self._changed.notify_all()

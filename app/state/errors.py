@@ -3,7 +3,7 @@
 StateError(SwitchboardError)      the database could not be used
 ├── StateBusyError                somebody else holds it, or it took too long; later it may work
 ├── StateFullError                the disk is full; nothing of the write was kept
-├── StateUnreachableError         the server is gone; of a commit under way it is unknown whether it was kept
+├── StateUnreachableError         server or disk are gone; of a commit under way it is unknown whether it was kept
 ├── StateValueError               a row has a value that its column cannot have; other rows may be fine
 └── StateDamagedError             the file itself is damaged: nothing is written until it is repaired
     └── StateIndexDamagedError    only the full-text index is, which can be made anew from the table
@@ -46,7 +46,7 @@ class StateFullError(StateError):
 
 
 class StateUnreachableError(StateError):
-    """The server does not answer, or the connection to it broke."""
+    """The server does not answer, the connection to it broke, or the disk does not say that it has everything."""
 
 
 class StateValueError(StateError):

@@ -14,6 +14,7 @@ from app.errors import ConfigurationError, StateError
 from app.state.checking import damage, ensure_sound, refuse_damaged_pages
 from app.state.engine import Database
 from app.state.errors import StateDamagedError, mapped
+from app.state.flushing import kernel_queues
 from app.state.migrating import upgrade
 from app.state.writing import WRITES
 
@@ -36,7 +37,8 @@ async def open_database(url: str, clock: Clock | None = None) -> AsyncGenerator[
     Raises ``StateError``'s tree, and ``ConfigurationError`` for a URL or a schema that this program cannot use.
     """
     engine = await asyncio.to_thread(_opened, url)
-    database = Database(engine, clock)
+    open_queue = await asyncio.to_thread(kernel_queues) if file_of(url) else None
+    database = Database(engine, clock, open_queue)
     try:
         yield database
     finally:
