@@ -168,7 +168,7 @@ async def test_the_log_is_written_back_and_begun_anew_in_the_thread(sqlite_url: 
 
     engine = await asyncio.to_thread(engine_of, sqlite_url)
     event.listen(engine, "connect", listen)
-    database = Database(engine, open_queue=kernel_queues())
+    database = Database(engine, open_queue=await asyncio.to_thread(kernel_queues))
     await database.write(noting("first"))
     log, sizes = Path(f"{file_of(sqlite_url)}-wal"), list[int]()
     for number in range(5 * LOG_COMMITS):
