@@ -20,8 +20,9 @@ from app.state.prepared import Prepared, Row, inserting
 from app.state.tables import routes
 from memory.text import storable
 
-ORIGINS = 1_000
-"""Remembered in both forms: an entry is read and written several times in a turn, and its origin stays what it is."""
+ORIGINS = 2_000
+"""Remembered in both forms: an entry is read and written several times in a turn, and its origin stays what it is.
+Twice as many as a thousand turns under way have, or each would be forgotten before its turn ends."""
 CHANGES = 100
 """Statements kept for what changes at once: turns have about a dozen."""
 
