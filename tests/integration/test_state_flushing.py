@@ -9,12 +9,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 
 from app.state.engine import STEPS, Database
 from app.state.errors import StateUnreachableError
 from app.state.flushing import MANY, Ended, kernel_queues
-from app.state.opening import engine_of, file_of
+from app.state.opening import BUSY_MS, engine_of, file_of, open_database
 from app.state.writing import LOG_COMMITS
 from tests.state_databases import WAIT_S, noted, noting, prepared
 
@@ -180,6 +180,19 @@ async def test_the_log_is_written_back_and_begun_anew_in_the_thread(sqlite_url: 
     assert max(sizes) < 1.5 * sizes[0]
     await database.aclose()
     assert len(kept_in(sqlite_url)) == 1 + 5 * LOG_COMMITS
+
+
+async def test_a_commit_on_the_loop_leaves_the_disk_to_the_flush_and_one_in_the_thread_does_not(
+    sqlite_url: str,
+) -> None:
+    def synchronous(connection: Connection) -> tuple[object, ...]:
+        return tuple(connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("synchronous", "busy_timeout"))
+
+    normal, full = 1, 2
+    async with open_database(sqlite_url) as database:
+        assert await database.write(synchronous) == (full, BUSY_MS)
+        assert await database.step(synchronous) == (normal, 0)
+        assert await database.write(synchronous) == (full, BUSY_MS)
 
 
 async def test_a_file_without_a_log_has_its_steps_in_the_thread(sqlite_url: str) -> None:
