@@ -133,8 +133,8 @@ def talk_table(sides: Mapping[Side, Talked], scale: Scale) -> Table:
             f"at a pace: {scale.rounds} in each thread, at moments of chance; else one in each of new threads: at",
             f"moments of chance within {_CROWD_S:g} s, so that all wait at the same time, {scale.rounds} times",
             "in turn, or with nothing between them",
-            f"{Side.OURS} over SQLite, every step on the disk before it counts, its status shown 600 times a minute at most,",
-            "which is what Slack takes; one side after the other",
+            f"{Side.OURS} over SQLite, every step on the disk before it counts, its status shown 600 times a minute",
+            "at most, which is what Slack takes; one side after the other",
         ),
     )
 
