@@ -122,6 +122,16 @@ async def test_one_may_begin_where_another_one_ends(flushing: Flushing, file: in
     assert count == 30
 
 
+async def test_what_the_kernel_flushes_needs_no_thread(kernel: OpenQueue, thread: Executor, file: int) -> None:
+    made = Flushing(thread, kernel)
+    for _ in range(MANY):
+        assert await flushed(made, file) is None
+    thread.shutdown()
+    for _ in range(3):
+        assert await flushed(made, file) is None
+    made.close()
+
+
 async def test_nothing_of_the_queue_is_left_behind(kernel: OpenQueue, thread: Executor, file: int) -> None:
     made = Flushing(thread, kernel)
     before = open_files()
