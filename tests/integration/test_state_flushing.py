@@ -34,6 +34,12 @@ class HeldQueue:
     def look(self) -> None:
         """Nothing ends by itself."""
 
+    async def flushes(self) -> None:
+        """Until one is under way."""
+        async with asyncio.timeout(WAIT_S):
+            while not self.ended:
+                await asyncio.sleep(0.001)
+
     def let_go(self, fault: OSError | None = None) -> None:
         self.ended.pop()(fault)
 
@@ -67,18 +73,19 @@ async def used(database: Database) -> None:
         await database.step(noting())
 
 
-async def begun(database: Database, *words: str) -> list[asyncio.Task[None]]:
-    """Their steps, each handed in."""
-    steps = [asyncio.create_task(database.step(noting(word))) for word in words]
-    for _ in range(20):
-        await asyncio.sleep(0)
+async def begun(database: Database, queue: HeldQueue, first: str, *words: str) -> list[asyncio.Task[None]]:
+    """Their steps: the first one's flush is under way, the others are handed in."""
+    steps = [asyncio.create_task(database.step(noting(first)))]
+    await queue.flushes()
+    steps += [asyncio.create_task(database.step(noting(word))) for word in words]
+    await asyncio.sleep(0)
     return steps
 
 
 async def test_a_step_returns_when_its_commit_has_reached_the_disk(
     database: Database, queue: HeldQueue, sqlite_url: str
 ) -> None:
-    (step,) = await begun(database, "a")
+    (step,) = await begun(database, queue, "a")
     assert await database.read(noted) == ["first", "a"]  # it is committed, but for the disk
     assert not step.done()
     log = Path(f"{file_of(sqlite_url)}-wal")
@@ -88,11 +95,11 @@ async def test_a_step_returns_when_its_commit_has_reached_the_disk(
 
 
 async def test_steps_that_come_while_the_disk_works_go_together(database: Database, queue: HeldQueue) -> None:
-    steps = await begun(database, *map(str, range(STEPS)))
+    steps = await begun(database, queue, *map(str, range(STEPS)))
     assert await database.read(noted) == ["first", "0"]
     queue.let_go()
     await steps[0]
-    await begun(database)
+    await queue.flushes()
     assert len(await database.read(noted)) == 1 + STEPS
     queue.let_go()
     await asyncio.gather(*steps)
@@ -100,9 +107,10 @@ async def test_steps_that_come_while_the_disk_works_go_together(database: Databa
 
 
 async def test_a_write_that_comes_while_the_disk_works_is_next(database: Database, queue: HeldQueue) -> None:
-    steps = await begun(database, "a")
+    steps = await begun(database, queue, "a")
     write = asyncio.ensure_future(database.write(noting("b")))
-    steps += await begun(database, "c")
+    steps.append(asyncio.create_task(database.step(noting("c"))))
+    await asyncio.sleep(0)
     assert await database.read(noted) == ["first", "a"]
     queue.let_go()
     async with asyncio.timeout(WAIT_S):
@@ -113,22 +121,22 @@ async def test_a_write_that_comes_while_the_disk_works_is_next(database: Databas
 async def test_a_disk_that_fails_is_told_to_everybody_and_nothing_is_carried_out_twice(
     database: Database, queue: HeldQueue
 ) -> None:
-    steps = await begun(database, "a", "b", "c")
+    steps = await begun(database, queue, "a", "b", "c")
     queue.let_go()
     await steps[0]
-    await begun(database)
+    await queue.flushes()
     queue.let_go(OSError(5, "Input/output error"))
     outcomes = await asyncio.gather(*steps, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [type(None), StateUnreachableError, StateUnreachableError]
     assert outcomes[1] is not outcomes[2]
-    (step,) = await begun(database, "d")
+    (step,) = await begun(database, queue, "d")
     queue.let_go()
     await step
     assert await database.read(noted) == ["first", "a", "b", "c", "d"]
 
 
 async def test_closing_waits_for_the_disk(database: Database, queue: HeldQueue) -> None:
-    (step,) = await begun(database, "a")
+    (step,) = await begun(database, queue, "a")
     closing_it = asyncio.ensure_future(database.aclose())
     done, _ = await asyncio.wait([closing_it], timeout=0.05)
     assert not done
@@ -145,7 +153,7 @@ def test_what_a_closed_loop_would_have_heard_holds_up_neither_writes_nor_the_end
 
     async def leave_behind() -> None:
         await used(database)
-        await begun(database, "a", "b")
+        await begun(database, queue, "a", "b")
         assert queue.ended
 
     async def go_on() -> None:
